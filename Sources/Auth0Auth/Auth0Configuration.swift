@@ -32,6 +32,9 @@ public struct Auth0Configuration: Sendable {
     /// password that was leaked. Somebody who signs in by another connection than the database's is another person to the
     /// tenant, unless it links accounts.
     public var passwordless: [Passwordless]
+    /// Whether a code of the database makes an account for an address that has none; nil, as by default, leaves that to the
+    /// tenant.
+    public var allowsSignUp: Bool?
     /// Where the browser is sent back to after the tenant's own login page or a link, as the app has registered it; nil, as
     /// by default, for an app that uses neither.
     ///
@@ -58,6 +61,7 @@ public struct Auth0Configuration: Sendable {
         audience: String? = nil,
         scope: String = "openid profile email offline_access",
         passwordless: [Passwordless] = [],
+        allowsSignUp: Bool? = nil,
         redirectURI: String? = nil,
         rotationLeeway: Duration? = .zero,
         pollInterval: Duration = .seconds(5)
@@ -72,6 +76,7 @@ public struct Auth0Configuration: Sendable {
         self.audience = audience
         self.scope = scope
         self.passwordless = passwordless
+        self.allowsSignUp = allowsSignUp
         self.redirectURI = redirectURI
         self.rotationLeeway = rotationLeeway.map { min(max($0, .zero), .seconds(60)) }
         self.pollInterval = max(pollInterval, .seconds(5))

@@ -138,14 +138,15 @@ public struct Okta: AuthProvider {
         OktaOrgMachine(memory: memory, api: api)
     }
 
-    private func flow(
+    func flow(
         _ goal: OktaSignInMachine.Goal,
         _ identifier: String,
         _ password: Secret?,
-        _ options: SignInOptions
+        _ options: SignInOptions,
+        because cause: Outcome = Outcome(.challengeRequired)
     ) -> SignInFlow<OktaSession> {
         let machine = OktaSignInMachine(api: api, goal: goal, identifier: identifier, password: password)
-        return SignInFlow(OktaOrgMachine(machine), client: api.client, options: options)
+        return SignInFlow(OktaOrgMachine(machine), client: api.client, options: options, because: cause)
     }
 }
 

@@ -72,6 +72,16 @@ extension Auth0ClassifierTests {
             429, error("too_many_attempts", "Too many failed codes. Wait for some minutes before retrying."), .state,
             .rateLimited, [.switchFactor, .wait]
         ),
+        (429, error("too_many_attempts"), .state, .rateLimited, [.switchFactor, .wait]),
+        (
+            429, error("too_many_attempts", "Your account has been blocked after multiple consecutive login attempts."),
+            .state, .accountLocked, [.unlock, .changePassword, .contactAdmin]
+        ),
+        (
+            429, error("too_many_attempts", "We have detected suspicious login behavior; more will be blocked."),
+            .state,
+            .policyBlocked, [.wait, .contactAdmin]
+        ),
     ]
 
     static let tokens: [Case] = [

@@ -191,6 +191,21 @@ import Testing
         #expect(outcome.parameter == "password")
     }
 
+    /// A rule with a list says what of it is missing.
+    @Test func aRuleOfSeveralNamesWhatIsMissing() {
+        let body = """
+            {"code":"invalid_password","name":"PasswordStrengthError","description":{"verified":false,"rules":[
+            {"message":"Contain at least %d of the following %d types of characters:","code":"containsAtLeast","format":[3,4],
+            "verified":false,"items":[{"message":"lower case letters (a-z)","code":"lowerCase","verified":true},
+            {"message":"upper case letters (A-Z)","code":"upperCase","verified":false},
+            {"message":"at least %d numbers","format":[2],"code":"numbers","verified":false},{"verified":false},7]}]}}
+            """
+        #expect(
+            classify(400, body, path: "/dbconnections/signup").userMessage
+                == "Contain at least 3 of the following 4 types of characters: upper case letters (A-Z), at least 2 numbers"
+        )
+    }
+
     @Test func textsOfTheTenantAreForThePerson() {
         #expect(classify(403, Self.error("access_denied", "Not on weekends.")).userMessage == "Not on weekends.")
         #expect(classify(403, Self.error("invalid_grant", "Wrong email or password.")).userMessage == nil)

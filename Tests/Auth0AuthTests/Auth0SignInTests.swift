@@ -154,7 +154,10 @@ import Testing
     }
 
     @Test func aLeakedPasswordSaysSo() async throws {
-        let bench = try Auth0Bench([.error("password_leaked", "This password has been leaked.", 401)])
+        let bench = try Auth0Bench(
+            [.error("password_leaked", "This password has been leaked.", 401)],
+            configuration: Auth0Configuration(clientID: "app")
+        )
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .passwordCompromised && error?.remedies.first == .changePassword)
         #expect(error?.outcome.userMessage == "This password has been leaked.")
@@ -200,6 +203,22 @@ import Testing
         var after = await step.value
         guard case .ask(let question) = try await after.step(.resync).step else { return #expect(Bool(false)) }
         #expect(question.key == .password && bench.sent.count == 1)
+    }
+
+    /// A block that is met at the second factor is one: nothing is waited for, and the person may lift it.
+    @Test func aBlockAtTheSecondFactor() async throws {
+        let blocked = Auth0Bench.Step.error("too_many_attempts", "Your account has been blocked after multiple.", 429)
+        let bench = try Auth0Bench([.wantsMore, .enrolled("totp"), blocked, .tokens()])
+        var flow = bench.auth0.signInFlow(.identifier("ada@example.com", password: "hunter2"))
+        guard case .ask = try await flow.step(.begin).step,
+            case .choose(let ways) = try await flow.step(.answer(.text("111111"))).step
+        else { return #expect(Bool(false)) }
+        #expect(ways.map(\.providerName) == ["blocked_account", "reset_password"])
+        #expect(await bench.auth0.lockouts.lockout(of: "ada@example.com") == .indefinite)
+        guard case .ask(let question) = try await flow.step(.choose(ways[0])).step,
+            case .finished = try await flow.step(.answer(.text("hunter2"))).step
+        else { return #expect(Bool(false)) }
+        #expect(question.key == .password && bench.sent.last == "/oauth/token password-realm hunter2")
     }
 
     /// What goes wrong with a factor is not the password's fault.

@@ -147,6 +147,40 @@ struct Auth0WaysTests {
         #expect(answer["access_token"] != nil)
     }
 
+    /// Where it is wished for, the right code makes an account.
+    @Test(arguments: [("email", "new@example.com"), ("phone_number", "+12015550188")])
+    func aCodeMayMakeAnAccount(name: String, address: String) {
+        var client = Auth0Harness()
+        func ask(_ wish: JSONValue?) -> String {
+            let answer = client.post(
+                "/otp/challenge",
+                .object(
+                    [
+                        .init("client_id", "cli"), .init("connection", "Username-Password-Authentication"),
+                        .init(name, .string(address)),
+                    ] + (wish.map { [.init("allow_signup", $0)] } ?? [])
+                )
+            )
+            return answer["auth_session"]?.string ?? ""
+        }
+        for wish in [nil, false] as [JSONValue?] {
+            #expect(!ask(wish).isEmpty && client.code(to: address).isEmpty)
+        }
+        let session = ask(true)
+        for _ in 0..<2 {
+            client.post(
+                "/oauth/token",
+                [
+                    "grant_type": "http://auth0.com/oauth/grant-type/passwordless/otp", "client_id": "cli",
+                    "auth_session": .string(session), "otp": .string(client.code(to: address)), "scope": "openid",
+                ]
+            )
+            #expect(client.status == (client.error == nil ? 200 : 403))
+        }
+        #expect(client.status == 403, "it counts once")
+        #expect(client.base.world[Auth0World.self].person(named: address) != nil)
+    }
+
     @Test func whoIsBlockedIsSentNothing() {
         var client = Auth0Harness({ $0.state = "banned" }, settings: { $0.passwordless = ["email"] })
         client.start("email", to: Auth0Harness.name)
@@ -327,6 +361,30 @@ struct Auth0WaysTests {
         #expect(client.text == "Failed to verify code verifier")
         logIn(&client, query + [("decision", "deny")])
         #expect(client.redirected("error") == "access_denied")
+    }
+
+    /// A browser stays signed in until it is sent to the end of its session.
+    @Test func aBrowserStaysSignedInUntilItLogsOut() {
+        var client = Auth0Harness()
+        let query = query(client)
+        let path = "/authorize?" + query.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
+        logIn(&client, query + [("username", Auth0Harness.name), ("password", "right")])
+        let cookie = String(client.base.answer.header("set-cookie")?.prefix { $0 != ";" } ?? "")
+        client.send("GET", path, headers: [("cookie", cookie)])
+        #expect(client.status == 302 && client.redirected("code") != nil && client.redirected("state") == "S")
+        client.send("GET", path + "&prompt=login", headers: [("cookie", cookie)])
+        #expect(client.status == 200, "the page")
+        client.send("GET", "/v2/logout?client_id=cli&returnTo=https%3A%2F%2Felsewhere.example", headers: [])
+        #expect(client.status == 400)
+        client.send(
+            "GET",
+            "/v2/logout?client_id=cli&returnTo=http%3A%2F%2F127.0.0.1%3A8123%2F",
+            headers: [("cookie", cookie)]
+        )
+        #expect(client.status == 302 && client.base.answer.header("location") == "http://127.0.0.1:8123/")
+        #expect(client.base.answer.header("set-cookie")?.contains("Max-Age=0") == true)
+        client.send("GET", path, headers: [("cookie", cookie)])
+        #expect(client.status == 200, "the page")
     }
 
     @Test func nobodyIsSentElsewhere() {

@@ -43,6 +43,31 @@ struct ClerkWaysInTests {
         #expect(client.status == 400 || client.status == 404)
     }
 
+    // MARK: An enterprise's connections
+
+    @Test func ofSeveralConnectionsOneIsNamed() {
+        var user = SandboxUser(email: "lin@example.com", password: Harness.password)
+        user.firstFactors = ["enterprise_sso", "enterprise_sso"]
+        var client = Harness(user: user)
+        let id = client.begin("lin@example.com")
+        let signIn = client.call("GET", "client/sign_ins/\(id)")["response"]
+        let factors = signIn?["supported_first_factors"]?.array ?? []
+        #expect(factors.map { $0["enterprise_connection_id"]?.string } == ["ec_1", "ec_2"])
+        #expect(factors.map { $0["enterprise_connection_name"]?.string } == ["Connection 1", "Connection 2"])
+        func prepare(_ connection: String?) -> String? {
+            let (path, back) = ("client/sign_ins/\(id)/prepare_first_factor", "myapp://callback")
+            if let connection {
+                let key = "enterprise_connection_id"
+                client.call("POST", path, ["strategy": "enterprise_sso", "redirect_url": back, key: connection])
+            } else {
+                client.call("POST", path, ["strategy": "enterprise_sso", "redirect_url": back])
+            }
+            return client.status == 200 ? nil : client.code
+        }
+        #expect(prepare(nil) == "enterprise_connection_id_is_required_with_multiple_connections")
+        #expect(prepare("ec_3") == "form_param_value_invalid" && prepare("ec_2") == nil)
+    }
+
     // MARK: Links
 
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

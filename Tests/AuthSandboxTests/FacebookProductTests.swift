@@ -49,6 +49,17 @@ struct FacebookProductTests {
         #expect(publish("1") == (24, 2_207_006))
     }
 
+    @Test func mediaThatAreBrokenAreNotPublished() {
+        var client = Self.client("instagram_content_publish") { $0.mediaPerDay = 1 }
+        client.call("POST", "/v25.0/17841/media", ["image_url": "https://example.com/broken"])
+        let id = client.body["id"]?.string ?? ""
+        client.advance(seconds: 5)
+        client.call("GET", "/v25.0/\(id)?fields=status_code")
+        #expect(client.body["status_code"]?.string == "ERROR")
+        client.call("POST", "/v25.0/17841/media_publish", ["creation_id": id])
+        #expect(client.subcode == 2_207_008 && client.counters.media == 0)
+    }
+
     /// Sends a message as JSON.
     private func write(_ client: inout FacebookHarness, _ message: JSONValue) {
         let headers = [

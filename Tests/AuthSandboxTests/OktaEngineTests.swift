@@ -93,6 +93,35 @@ struct OktaEngineTests {
         #expect(classic.status == 404)
     }
 
+    /// What an interaction is begun with is looked at.
+    @Test func anInteractionIsChecked() {
+        var engine = Engine()
+        let token = engine.okta.base.control("POST", "okta/link", #"{"user":"eva@example.com","for":"activation"}"#)
+        let link = token["token"]?.string ?? ""
+        func begin(_ more: KeyValuePairs<String, String>) -> (Int, String?) {
+            let text = Harness.encode([
+                "client_id": "cli", "scope": "openid", "redirect_uri": "com.example.cli:/callback", "state": "s",
+                "code_challenge": "c", "code_challenge_method": "S256",
+            ])
+            engine.okta.base.send(
+                SandboxRequest(
+                    method: "POST",
+                    target: "/oauth2/v1/interact",
+                    headers: [.init(name: "content-type", value: "application/x-www-form-urlencoded")],
+                    body: Array("\(text)&\(Harness.encode(more))".utf8)
+                )
+            )
+            return (engine.okta.base.answer.status, engine.okta.base.answer.jsonBody?["error"]?.string)
+        }
+        #expect(begin(["max_age": "soon"]) == (400, "invalid_request"))
+        #expect(begin(["recovery_token": "re0"]) == (400, "invalid_request"))
+        // It is another sort of link.
+        #expect(begin(["recovery_token": link]) == (400, "invalid_request"))
+        #expect(begin(["activation_token": link, "recovery_token": link]) == (400, "invalid_request"))
+        #expect(begin(["activation_token": link, "max_age": "0", "acr_values": "a b"]) == (200, nil))
+        #expect(begin(["activation_token": link]) == (200, nil))
+    }
+
     @Test(arguments: ["/oauth2", "/oauth2/default"])
     func aFlowEndsInACodeOfOneUse(server: String) {
         var engine = Engine()

@@ -60,7 +60,7 @@ struct ScenarioCompletenessTests {
                     "identify_with_password": true, "device_probe": true, "consent": true, "passwordless": true,
                     "identity_provider": "only", "provider_type": "X509", "provider_user": "x", "captcha": true,
                     "granular_consent": true,
-                    "email_link": "own", "name_limit": {"count": 5, "per_s": 6}},
+                    "email_link": "own", "email_poll": false, "name_limit": {"count": 5, "per_s": 6}},
                   "forgerock": {"realms": ["one"], "default_journey": "MFA", "step_up_journey": "Login",
                     "cookie_name": "c", "api_version_required": false, "unknown_version_status": 406,
                     "error_numbers": true, "step_lifetime_s": 1, "expired_form": "text_400", "suspended_lifetime_s": 2,
@@ -90,7 +90,9 @@ struct ScenarioCompletenessTests {
                     "device_life_s": 6, "device_interval_s": 7, "token_limit": 8,
                     "signup": false, "password_length": 9, "id_token_algorithm": "HS256", "key_rotated": true,
                     "session_life_s": 10, "dpop": "optional", "dpop_nonce": false,
-                    "client_authentication": "private_key_jwt"}
+                    "client_authentication": "private_key_jwt", "refresh_lifetime_s": 11, "refresh_idle_s": 12,
+                    "request_limit": 13, "send_limits": false, "push_rejection_status": 200, "password_types": 3,
+                    "password_history": 5, "logout_urls": "g"}
                 }}
                 """
         )

@@ -40,6 +40,26 @@ import Testing
     @Test func anEndThatWasOverWhenItWasStatedCountsForNothing() async throws {
         #expect(try await Self.presented(Self.prepared(endingAt: -600)).first == "111111")
     }
+
+    // MARK: A message that is not sent yet
+
+    private static let early = ScriptedTransport.Step.error("sms_verification_not_yet_sent", status: 400)
+
+    @Test func aMessageThatIsNotSentYetIsWaitedForAndItsCodeAskedForAgain() async throws {
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.phone)
+        let bench = try ClerkBench([first, first, Self.early, .complete()])
+        _ = try await bench.signIn(nil, Person([.phoneCode: [.text("1"), .text("2")]]))
+        #expect(bench.sent.compactMap { $0.split(separator: "&code=").dropFirst().first } == ["1", "2"])
+        #expect(bench.sent.count == 4 && bench.clock.requestedDelays.contains(.seconds(3)))
+    }
+
+    @Test func oneThatIsNeverSentEndsTheSignIn() async throws {
+        let second = ScriptedTransport.Step.signIn("needs_second_factor", second: ClerkJSON.phone)
+        let bench = try ClerkBench([second, second] + Array(repeating: Self.early, count: 20))
+        let person = Person([.phoneCode: Array(repeating: .text("1"), count: 20)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", person) }
+        #expect(error?.kind == .challengePending && bench.sent.count == 2 + 3)
+    }
 }
 
 /// A person who looks for the first code for eleven minutes.

@@ -2,6 +2,7 @@ import AuthRecovery
 import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
+import HTTPTypes
 import Testing
 
 /// What happens to an answer that has met a lockout, once that was waited out.
@@ -103,5 +104,65 @@ import Testing
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", person) }
         #expect(error?.kind == .accountLocked)
         #expect(bench.transport.received.count == 1 + 4)
+    }
+
+    // MARK: Requests of the caller's own
+
+    private static let forever = ScriptedTransport.Step.error("user_locked", status: 403)
+
+    /// Another process: it shares the stores, and has seen no answer.
+    private func other(_ bench: ClerkBench) throws -> Clerk {
+        try Clerk(frontendAPI: ClerkBench.url, client: bench.client, tokens: bench.tokens)
+    }
+
+    private func isHeld(_ bench: ClerkBench, _ body: () async throws -> Void) async {
+        let before = bench.transport.received.count
+        let error = await #expect(throws: RecoveryError.self) { try await body() }
+        #expect(error?.kind == .accountLocked && bench.transport.received.count == before)
+    }
+
+    @Test func aNameThatIsLockedIsNotPresentedByHand() async throws {
+        let bench = try ClerkBench([Self.forever, .signIn("needs_first_factor", first: ClerkJSON.password)])
+        _ = try? await bench.clerk.signIn(identifier: "ada@example.com", answering: Person())
+        await isHeld(bench) {
+            let form: FormFields = ["identifier": "ADA@example.com", "password": "x"]
+            _ = try await bench.clerk.send(.post, path: "/v1/client/sign_ins", body: .form(form))
+        }
+        let form: FormFields = ["identifier": "eva@example.com", "password": "x"]
+        _ = try await bench.clerk.send(.post, path: "/client/sign_ins", body: .form(form))
+        #expect(bench.transport.received.count == 2, "somebody else's is")
+    }
+
+    @Test(arguments: ["attempt_first_factor", "attempt_second_factor", "reset_password"])
+    func aSignInByHandIsItsAccounts(step: String) async throws {
+        let begun = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.email)
+        let bench = try ClerkBench([begun, Self.forever, begun])
+        let create: FormFields = ["identifier": "ada@example.com"]
+        _ = try await other(bench).send(.post, path: "/v1/client/sign_ins", body: .form(create))
+        _ = try? await other(bench).signIn(identifier: "ada@example.com", answering: Person())
+        await isHeld(bench) {
+            let form: FormFields = ["strategy": "email_code", "code": "1"]
+            _ = try await other(bench).send(.post, path: "/v1/client/sign_ins/sia_1/\(step)", body: .form(form))
+        }
+    }
+
+    @Test func whatASessionSpendsIsItsAccounts() async throws {
+        let ok = ScriptedTransport.Step.status(200, [:], body: "{}")
+        let bench = try ClerkBench([.complete(), Self.forever] + Array(repeating: ok, count: 5))
+        _ = try await bench.clerk.signIn(identifier: "ada@example.com", password: "p", answering: Person())
+        _ = try? await bench.clerk.signIn(identifier: "ada@example.com", password: "p", answering: Person())
+        await isHeld(bench) { try await other(bench).verifyTOTP(code: "1") }
+        await isHeld(bench) { _ = try await other(bench).createBackupCodes() }
+        await isHeld(bench) {
+            let form: FormFields = ["new_password": "x"]
+            _ = try await other(bench).send(.post, path: "/v1/me/change_password", body: .form(form))
+        }
+        await isHeld(bench) {
+            let form: FormFields = ["strategy": "totp", "code": "1"]
+            let path = "/v1/client/sessions/sess_1/verify/attempt_second_factor"
+            _ = try await other(bench).send(.post, path: path, body: .form(form))
+        }
+        _ = try await other(bench).send(path: "/v1/me")
+        #expect(bench.transport.received.count == 3, "reading spends nothing")
     }
 }

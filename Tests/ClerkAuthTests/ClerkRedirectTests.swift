@@ -213,7 +213,44 @@ import Testing
         #expect(person.questions.first?.url == Secret(Self.page) && bench.sent.count == 3)
     }
 
+    /// Each connection of an enterprise is a factor of its own.
+    @Test func ofSeveralConnectionsThePersonChoosesOne() async throws {
+        let factors = [("ec_1", "Acme"), ("ec_2", "Beta")].map { id, name in
+            #"{"strategy":"enterprise_sso","enterprise_connection_id":"\#(id)","enterprise_connection_name":"\#(name)"}"#
+        }
+        .joined(separator: ",")
+        let listed = Step.signIn("needs_first_factor", first: factors)
+        let bench = try bench(listed, Self.signIn("unverified", first: factors))
+        var redirect = ClerkRedirect.enterprise("ada@example.com")
+        (redirect.prompt, redirect.loginHint) = ("login", "ada")
+        var flow = bench.clerk.signInFlow(.redirect(redirect))
+        guard case .choose(let offered) = try await flow.step(.begin).step else {
+            Issue.record("no choice")
+            return
+        }
+        #expect(offered.map(\.id) == ["ec_1", "ec_2"] && offered.map(\.destination) == ["Acme", "Beta"])
+        _ = try await flow.step(.choose(offered.last))
+        #expect(
+            bench.sent.last == "POST /client/sign_ins/sia_1/prepare_first_factor strategy=enterprise_sso"
+                + "&enterprise_connection_id=ec_2&redirect_url=myapp%3A%2F%2Fcallback&oidc_prompt=login"
+                + "&oidc_login_hint=ada"
+        )
+    }
+
     // MARK: Signing up
+
+    @Test func whoChoosesAProviderAndHasNoAccountThereIsSignedUp() async throws {
+        let factors = #"{"strategy":"oauth_google"},\#(ClerkJSON.password)"#
+        let bench = try bench(
+            .signIn("needs_first_factor", first: factors),
+            Self.signIn("unverified", first: factors),
+            Self.signIn("transferable", error: "external_account_not_found"),
+            Self.signedUp
+        )
+        let person = Person([.redirect: "myapp://callback"], choosing: .redirect)
+        #expect(try await bench.signIn(nil, person).id == "sess_1")
+        #expect(bench.sent.last == "POST /client/sign_ups transfer=true")
+    }
 
     @Test func aVisitSignsUp() async throws {
         let bench = try bench(Self.signUp("unverified"), Self.signedUp)

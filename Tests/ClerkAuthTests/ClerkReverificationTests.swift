@@ -73,6 +73,65 @@ import Testing
         #expect(bench.sent.last?.hasPrefix(Self.base + "/attempt_first_factor strategy=passkey&public_key") == true)
     }
 
+    // MARK: At another provider
+
+    private static let sso = #","supported_first_factors":[{"strategy":"enterprise_sso"}]"#
+    private static let page = "https://idp.example.com/authorize?state=s3cret"
+
+    private func visiting(_ status: String) -> ScriptedTransport.Step {
+        let url = status == "unverified" ? "\"\(Self.page)\"" : "null"
+        return verification(
+            "needs_first_factor",
+            """
+            \(Self.sso),"first_factor_verification":{"status":"\(status)","strategy":"enterprise_sso",\
+            "external_verification_redirect_url":\(url)}
+            """
+        )
+    }
+
+    @Test func aVisitToAnotherProviderDoes() async throws {
+        let bench = try ClerkBench(
+            [
+                .client(["sess_1"]), verification("needs_first_factor", Self.sso), visiting("unverified"),
+                visiting("unverified"), complete,
+            ],
+            credentials: Self.signedIn,
+            configuration: ClerkConfiguration(redirectURL: "myapp://callback")
+        )
+        let person = Person([.redirect: [.text("not there yet"), .text("myapp://callback")]])
+        try await bench.clerk.reverify(.firstFactor, answering: person)
+        #expect(person.questions.map(\.url) == [Secret(Self.page), Secret(Self.page)])
+        #expect(person.questions.last?.previousFailure?.kind == .challengeIncorrect)
+        let begin = Self.base + " level=first_factor"
+        let back = "redirect_url=myapp%3A%2F%2Fcallback"
+        #expect(
+            bench.sent.dropFirst() == [
+                begin, Self.base + "/prepare_first_factor strategy=enterprise_sso&" + back, begin, begin,
+            ]
+        )
+    }
+
+    @Test func aBrowserThatWasClosedAndAWayBackThatIsMissing() async throws {
+        let closed = try ClerkBench(
+            [.client(["sess_1"]), verification("needs_first_factor", Self.sso), visiting("unverified")],
+            credentials: Self.signedIn,
+            configuration: ClerkConfiguration(redirectURL: "myapp://callback")
+        )
+        let declined = await #expect(throws: RecoveryError.self) {
+            try await closed.clerk.reverify(.firstFactor, answering: Person([.redirect: [.text("")]]))
+        }
+        #expect(declined?.kind == .declined && closed.sent.count == 3)
+        let without = try bench(.client(["sess_1"]), verification("needs_first_factor", Self.sso))
+        let missing = await #expect(throws: RecoveryError.self) {
+            try await without.clerk.reverify(.firstFactor, answering: Person([.redirect: [.text("x")]]))
+        }
+        #expect(missing?.kind == .misconfigured && missing?.outcome.parameter == "redirect_url")
+        let both = #","supported_first_factors":[{"strategy":"enterprise_sso"},\#(ClerkJSON.password)]"#
+        let other = try bench(.client(["sess_1"]), verification("needs_first_factor", both), complete)
+        try await other.clerk.reverify(.firstFactor, answering: Person([.password: "p"]))
+        #expect(other.sent.last == Self.base + "/attempt_first_factor strategy=password&password=p")
+    }
+
     @Test func sessionTokensThatTellTheOldAgeAreDropped() async throws {
         let bench = try bench(.token(1), .client(["sess_1"]), first, complete, .token(2))
         _ = try await bench.clerk.sessionToken()

@@ -65,6 +65,54 @@ struct ClerkSandboxFactorTests {
         #expect(error?.kind == .factorUnavailable && error?.outcome.code == "passkey_not_registered")
     }
 
+    // MARK: Other providers
+
+    private static let visiting = ClerkConfiguration(redirectURL: "myapp://callback")
+
+    @Test func aVisitProvesSomebodyAgain() async throws {
+        let bench = try ClerkSandboxBench(
+            { $0.firstFactors = ["password", "enterprise_sso"] },
+            configuration: Self.visiting
+        )
+        _ = try await bench.signIn(SandboxPerson(bench))
+        bench.clock.advance(by: .seconds(700))
+        let person = SandboxPerson(bench, choosing: ["enterprise_sso"])
+        let session = try await bench.clerk.reverify(.firstFactor, answering: person)
+        #expect(session.factorVerificationAge.first == .zero && person.keys == [.redirect])
+        // Somebody else's account there proves nothing here.
+        bench.clock.advance(by: .seconds(700))
+        let decision = "decision=allow&email=mallory%40example.com"
+        let other = SandboxPerson(bench, choosing: ["enterprise_sso"], deciding: decision)
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.reverify(.firstFactor, answering: other) }
+        let form: FormFields = ["new_password": "correct horse battery"]
+        let stale = await #expect(throws: RecoveryError.self) {
+            try await bench.clerk.send(.post, path: "/v1/me/change_password", body: .form(form))
+        }
+        #expect(stale?.kind == .stepUpRequired)
+    }
+
+    @Test func oneOfSeveralConnectionsIsVisited() async throws {
+        let bench = try ClerkSandboxBench(
+            { $0.firstFactors = ["enterprise_sso", "enterprise_sso"] },
+            configuration: Self.visiting
+        )
+        let person = SandboxPerson(bench, choosing: ["enterprise_sso"])
+        #expect(try await bench.signIn(person, password: nil).status == .active && person.keys == [.redirect])
+        let prepared = bench.forms("POST client/sign_ins/{id}/prepare_first_factor")
+        #expect(prepared.first?.contains("enterprise_connection_id=ec_1") == true)
+    }
+
+    @Test func whoVisitsAProviderWithAnotherAddressIsSignedUp() async throws {
+        let bench = try ClerkSandboxBench(
+            { $0.firstFactors = ["password", "oauth_google"] },
+            configuration: Self.visiting
+        )
+        let decision = "decision=allow&email=new%40example.com"
+        let person = SandboxPerson(bench, choosing: ["oauth_google"], deciding: decision)
+        let session = try await bench.signIn(person, password: nil)
+        #expect(session.identifiers.contains("new@example.com"))
+    }
+
     @Test func somethingSensitiveWantsAProofOfLate() async throws {
         let bench = try ClerkSandboxBench()
         _ = try await bench.signIn(SandboxPerson(bench))

@@ -245,9 +245,24 @@ import Testing
     }
 
     @Test func factorsThatCannotBeCarriedOutAreAnError() async throws {
-        let bench = try ClerkBench([.signIn("needs_first_factor", first: #"{"strategy":"saml"},{"x":1},7"#)])
+        let bench = try ClerkBench([.signIn("needs_first_factor", first: #"{"strategy":"web3"},{"x":1},7"#)])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .factorUnavailable)
+    }
+
+    @Test(arguments: ["oauth_google", "enterprise_sso", "email_link"])
+    func factorsThatWantTheWayBackAloneSayThatItIsMissing(strategy: String) async throws {
+        let factor = #"{"strategy":"\#(strategy)"},{"strategy":"web3"}"#
+        let bench = try ClerkBench([.signIn("needs_first_factor", first: factor)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .misconfigured && error?.outcome.parameter == "redirect_url")
+        #expect(error?.remedies == [.fixRequest])
+        // A password is reset by codes alone.
+        let reset = try ClerkBench([.signIn("needs_first_factor", first: factor)])
+        let without = await #expect(throws: RecoveryError.self) {
+            try await reset.clerk.resetPassword(identifier: ClerkBench.identifier, answering: Person())
+        }
+        #expect(without?.kind == .factorUnavailable)
     }
 
     @Test(arguments: [
@@ -262,12 +277,25 @@ import Testing
         #expect(try await bench.credentials == Credentials(clientToken: "T0"))
     }
 
-    @Test func aCompleteSignInWithoutItsClientStillNamesTheSession() async throws {
+    @Test func aSessionThatACompleteSignInDoesNotShowIsRead() async throws {
         let body = #"{"response":{"object":"sign_in_attempt","id":"sia_1","status":"complete","#
-        let bench = try ClerkBench([
-            .status(200, [:], body: body + #""created_session_id":"sess_7"},"client":null}"#)
-        ])
-        #expect(try await bench.signIn().id == "sess_7")
+        let complete = ScriptedTransport.Step.status(
+            200,
+            [:],
+            body: body + #""created_session_id":"sess_7"},"client":null}"#
+        )
+        let bench = try ClerkBench([complete, .client(["sess_7"])])
+        let session = try await bench.signIn()
+        #expect(session.id == "sess_7" && session.status == .active && session.userID == "user_1")
+        #expect(bench.sent.last == "GET /client")
+        // One that is pending is not called active, whatever its task is.
+        let pending = try ClerkBench([complete, .client(["sess_7"], status: "pending")])
+        let left = await #expect(throws: RecoveryError.self) { try await pending.signIn() }
+        #expect(left?.kind == .continue || left?.kind == .userActionRequired)
+        let unseen = try ClerkBench([complete, .client(["sess_1"])])
+        let unreadable = await #expect(throws: RecoveryError.self) { try await unseen.signIn() }
+        #expect(unreadable?.kind == .unreadable)
+        #expect(try await unseen.credentials == Credentials(clientToken: "T0"))
         let without = try ClerkBench([.status(200, [:], body: body + #""created_session_id":null},"client":null}"#)])
         let error = await #expect(throws: RecoveryError.self) { try await without.signIn() }
         #expect(error?.kind == .unreadable)

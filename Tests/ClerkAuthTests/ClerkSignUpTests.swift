@@ -50,6 +50,26 @@ import Testing
         #expect(person.questions.first?.factor.destination == "a•••@example.com")
     }
 
+    @Test func anAddressThatALinkAloneProvesIsWaitedFor() async throws {
+        let strategies = #""status":"unverified","strategy":"email_link","supported_strategies":["email_link"]"#
+        let unproved = signUp(unverified: #""email_address""#, #","verifications":{"email_address":{\#(strategies)}}"#)
+        let bench = try ClerkBench(
+            [unproved, unproved, unproved, complete],
+            configuration: ClerkConfiguration(redirectURL: "myapp://callback")
+        )
+        let person = Person()
+        #expect(try await signUp(bench, person).id == "sess_1" && person.keys.isEmpty)
+        #expect(
+            bench.sent.dropFirst() == [
+                "POST \(Self.path)/prepare_verification strategy=email_link&redirect_url=myapp%3A%2F%2Fcallback",
+                "GET \(Self.path)", "GET \(Self.path)",
+            ]
+        )
+        let without = try ClerkBench([unproved])
+        let error = await #expect(throws: RecoveryError.self) { try await signUp(without) }
+        #expect(error?.kind == .misconfigured && error?.outcome.parameter == "redirect_url")
+    }
+
     @Test func whatIsMissingIsAskedForFieldByField() async throws {
         let bench = try ClerkBench([
             signUp(missing: #""phone_number","username","legal_accepted","password""#),

@@ -118,7 +118,7 @@ import Testing
             """
         let signedUp = """
             {"response":{"object":"sign_up_attempt","id":"sua_1","status":"complete","created_session_id":"sess_1"},\
-            "client":null}
+            "client":\(ClerkJSON.client(["sess_1"]))}
             """
         let transport = ScriptedTransport([
             .complete(), first, first, .signIn("needs_new_password"), .complete(),

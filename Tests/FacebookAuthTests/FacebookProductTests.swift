@@ -141,7 +141,7 @@ struct FacebookProductTests {
     @Test(
         arguments: [
             ("IN_PROGRESS", .continue, [.poll]), ("EXPIRED", .flowExpired, [.restartFlow]), ("FINISHED", .ok, []),
-            ("PUBLISHED", .ok, []), ("ERROR", .ok, []),
+            ("PUBLISHED", .ok, []), ("ERROR", .flowExpired, [.restartFlow]),
         ] as [(String, Outcome.Kind, [Outcome.Remedy])]
     )
     func aContainerTellsWhetherItIsReady(word: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {

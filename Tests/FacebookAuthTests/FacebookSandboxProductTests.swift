@@ -253,6 +253,20 @@ struct FacebookSandboxProductTests {
         }
     }
 
+    @Test func aContainerThatHasFailedIsMadeAnew() async throws {
+        var settings = SandboxFacebookSettings()
+        settings.mediaTime = 0
+        try await Line.run(permissions: ["instagram_content_publish"], settings: settings) { line in
+            let form: FormFields = ["image_url": "https://example.com/broken"]
+            let made = try await line.facebook.send(.post, path: "17841/media", body: .form(form)).json()
+            let container = try #require(made["id"]?.string)
+            let state = await line.outcome {
+                try await line.facebook.send(path: container, query: ["fields": "status_code"])
+            }
+            #expect(state?.kind == .flowExpired && state?.remedies == [.restartFlow])
+        }
+    }
+
     @Test func thePostsOfADayAreAQuota() async throws {
         var settings = SandboxFacebookSettings()
         (settings.mediaTime, settings.mediaPerDay) = (0, 0)

@@ -14,6 +14,7 @@ struct ForgeRockBeginningTests {
         arguments: [
             ("User Name", .text), ("Customer code", .text), ("Enter your employee code or e-mail", .text),
             ("Username (not your one-time code)", .text), ("User ID or passcode", .text), ("Country code", .text),
+            ("Promo code that you were given", .text),
             ("Enter verification code", .totp), ("One Time Password", .totp), ("Enter your OTP", .totp),
             ("Recovery Code", .backupCode), ("Enter the code", .totp), ("Code sent to your phone", .phoneCode),
             ("6-digit code", .totp), ("Hotplate", .text), ("Enter the code we sent by e-mail", .emailCode),
@@ -29,6 +30,22 @@ struct ForgeRockBeginningTests {
             #expect(person.keys == (isName ? [] : [key]), "\(type)")
             #expect(bench.sent.last == #"authenticate a1 "\#(isName ? "ada" : "typed")" "hunter2""#)
         }
+    }
+
+    /// Whichever is named first is what is asked for.
+    @Test(
+        arguments: [
+            ("Password or access code", .password), ("Enter your password (not the code)", .password),
+            ("One-time password", .totp), ("Access code or password", .totp), ("Code to reset your password", .totp),
+        ] as [(String, Factor.Key)]
+    )
+    func aPasswordIsAPasswordUnlessACodeIsNamedFirst(prompt: String, key: Factor.Key) async throws {
+        let asked = callback("PasswordCallback", #"{"name":"prompt","value":"\#(prompt)"}"#)
+        let bench = try ForgeRockBench([.step(AM.name, asked), .success()])
+        let person = Person([key: "typed"])
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.keys == (key == .password ? [] : [key]))
+        #expect(bench.sent.last == #"authenticate a1 "ada" "\#(key == .password ? "hunter2" : "typed")""#)
     }
 
     @Test func aTextBesideANameMakesNoCodeOfIt() async throws {

@@ -200,6 +200,9 @@ struct OktaDirectAnswerTests {
         ),
         row(403, "access_denied", "The authenticators are not enabled.", .permissionDenied, [.contactAdmin]),
         row(403, "access_denied", "Text of tomorrow.", .permissionDenied, [.contactAdmin]),
+        row(403, "access_denied", "Text of tomorrow.", .permissionDenied, [.contactAdmin], presenting: nil),
+        row(400, "access_denied", "", .permissionDenied, [.contactAdmin], presenting: .refresh),
+        row(400, "access_denied", "", .declined, [], .clear, presenting: .device),
         row(
             400,
             "invalid_request",

@@ -64,7 +64,19 @@ struct OktaLimitTests {
             let lines = [("x-rate-limit-limit", "600"), Self.date, Self.reset(20)] + rest
             let outcome = Recorded(status: 429, body: body, lines: lines).outcome
             #expect(outcome.kind == .rateLimited && outcome.scope == scope)
-            #expect(outcome.retryAfter == .seconds(21))
+            #expect(outcome.retryAfter == (remaining == "1" ? nil : .seconds(21)))
+        }
+    }
+
+    /// The reset of the org's requests says nothing of the limit that was met beside a rest of them; a second one does.
+    @Test func theResetOfWhatIsNotUsedUpStatesNothing() {
+        let rest = [("x-rate-limit-limit", "600"), ("x-rate-limit-remaining", "599"), Self.date]
+        let bodies = [Recorded.error("E0000047"), #"{"error":"invalid_grant","error_description":"rate limit"}"#, "{}"]
+        for body in bodies {
+            let one = Recorded(status: 429, body: body, lines: rest + [Self.reset(48)]).outcome
+            #expect(one.kind == .rateLimited && one.scope == .endpoint && one.retryAfter == nil, "\(body)")
+            let two = Recorded(status: 429, body: body, lines: rest + [Self.reset(48), Self.reset(12)]).outcome
+            #expect(two.scope == .endpoint && two.retryAfter == .seconds(13), "\(body)")
         }
     }
 

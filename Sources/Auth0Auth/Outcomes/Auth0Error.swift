@@ -54,17 +54,27 @@ struct Auth0Error {
         return String(decoding: text.utf8.prefix(4096), as: UTF8.self)
     }
 
-    /// The unmet rules of a weak password, their values filled in.
+    /// The unmet rules of a weak password, each with what is missing of its list.
     private static func rules(_ description: JSONValue?) -> [String] {
-        (description?["rules"]?.array ?? []).prefix(32).compactMap { rule in
-            guard rule["verified"]?.bool == false, let message = text(rule["message"]) else { return nil }
-            var sentence = message
-            for value in (rule["format"]?.array ?? []).prefix(8) {
-                guard let place = sentence.firstRange(of: "%d") ?? sentence.firstRange(of: "%s") else { break }
-                sentence.replaceSubrange(place, with: value.codeText ?? "")
-            }
-            return sentence
+        unmet(description?["rules"]).compactMap { rule in
+            guard let sentence = sentence(rule) else { return nil }
+            let missing = unmet(rule["items"]).compactMap(self.sentence)
+            return missing.isEmpty ? sentence : "\(sentence) \(missing.joined(separator: ", "))"
         }
+    }
+
+    private static func unmet(_ rules: JSONValue?) -> some Sequence<JSONValue> {
+        (rules?.array ?? []).prefix(32).filter { $0["verified"]?.bool == false }
+    }
+
+    /// What a rule says, its values filled in.
+    private static func sentence(_ rule: JSONValue) -> String? {
+        guard var sentence = text(rule["message"]) else { return nil }
+        for value in (rule["format"]?.array ?? []).prefix(8) {
+            guard let place = sentence.firstRange(of: "%d") ?? sentence.firstRange(of: "%s") else { break }
+            sentence.replaceSubrange(place, with: value.codeText ?? "")
+        }
+        return sentence
     }
 
     private static func parameter(_ code: String, _ text: String, _ body: JSONValue) -> String? {

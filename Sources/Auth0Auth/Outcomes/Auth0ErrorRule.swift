@@ -40,8 +40,7 @@ struct Auth0ErrorRule {
         if error.says("user is blocked") { return Auth0ErrorRule(.accountBlocked, [.contactAdmin], isForPerson: true) }
         if error.says("public signup is disabled") { return Auth0ErrorRule(.permissionDenied, [.contactAdmin]) }
         if error.says("missing username for") { return Auth0ErrorRule(.invalidRequest, [.askUser, .fixRequest]) }
-        // Ten wrong codes, one of which is forgotten every few minutes: no block of the account.
-        if error.says("too many failed codes") { return tooManyCodes }
+        if error.says("too many failed codes") { return tooMany(error, presented) }
         switch error.code {
         case "invalid_grant": return grant(error, presented)
         case "access_denied": return denial(error, presented)
@@ -56,17 +55,7 @@ struct Auth0ErrorRule {
         case "expired_token":
             if presented == .device { return Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .device) }
             return error.says("oob_code") ? Auth0ErrorRule(.challengeExpired, [.newChallenge]) : ended
-        case "too_many_attempts":
-            return error.says("suspicious")
-                ? Auth0ErrorRule(.policyBlocked, [.wait, .contactAdmin], scope: .origin, isForPerson: true)
-                : presented == .state
-                    ? tooManyCodes
-                    : Auth0ErrorRule(
-                        .accountLocked,
-                        [.unlock, .changePassword, .contactAdmin],
-                        scope: .account,
-                        isForPerson: true
-                    )
+        case "too_many_attempts": return tooMany(error, presented)
         case "password_leaked" where isSignUp:
             return Auth0ErrorRule(.passwordCompromised, [.askUser], isForPerson: true)
         case "a0.mfa_registration_required", "association_required":
@@ -92,12 +81,22 @@ struct Auth0ErrorRule {
         }
     }
 
-    private static let tooManyCodes = Auth0ErrorRule(
-        .rateLimited,
-        [.switchFactor, .wait],
-        scope: .account,
-        isForPerson: true
-    )
+    /// What there were too many of, and so what is blocked: the text tells, else what was presented.
+    private static func tooMany(_ error: Auth0Error, _ presented: Outcome.CredentialKind?) -> Auth0ErrorRule {
+        if error.says("suspicious") {
+            return Auth0ErrorRule(.policyBlocked, [.wait, .contactAdmin], scope: .origin, isForPerson: true)
+        }
+        // Ten wrong codes, one of which is forgotten every few minutes: no block of the account.
+        let isOfCodes = error.says("failed codes") || presented == .state && !error.says("blocked")
+        return isOfCodes
+            ? Auth0ErrorRule(.rateLimited, [.switchFactor, .wait], scope: .account, isForPerson: true)
+            : Auth0ErrorRule(
+                .accountLocked,
+                [.unlock, .changePassword, .contactAdmin],
+                scope: .account,
+                isForPerson: true
+            )
+    }
 
     /// The mfa token is over: the password is to be presented again.
     private static let ended = Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .state)

@@ -33,7 +33,10 @@ extension Auth0API {
         switch way {
         case .databaseEmailCode, .databasePhoneCode:
             guard let realm = configuration.realm else { throw RecoveryError.missing("realm") }
-            let members = [JSONValue.Member("connection", .string(realm)), recipient]
+            var members = [JSONValue.Member("connection", .string(realm)), recipient]
+            if let makes = configuration.allowsSignUp {
+                members.append(JSONValue.Member("allow_signup", .bool(makes)))
+            }
             let response = try await send(Call(path: "/otp/challenge", members: members))
             guard let session = try await response.json()["auth_session"]?.string, !session.isEmpty else {
                 throw RecoveryError(.unreadable, in: response)

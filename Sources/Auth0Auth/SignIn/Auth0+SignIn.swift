@@ -9,6 +9,10 @@ extension Auth0 {
     /// would state: it holds until the person says that it is lifted, or `lockouts.forget(_:)` is told so; an hour after it was
     /// met last one attempt finds out.
     ///
+    /// Where a password was leaked, the usual `compromisedPasswordFallback` has here two more: the login page (`.redirect`), if
+    /// the configuration has a redirect URI, and a new password (`.password`), for which a mail is sent if the person chooses
+    /// that, if it has a realm.
+    ///
     /// - Parameters:
     ///   - method: What it begins with.
     ///   - options: How to deal with what goes wrong; nil for the usual, with a push before a code that is sent.
@@ -28,7 +32,12 @@ extension Auth0 {
             case .renewal: Auth0SignInMachine(self, renews: true)
             }
         let preference: [Factor.Key] = [.password, .totp, .push, .phoneCode, .emailCode, .backupCode]
-        return SignInFlow(machine, client: client, options: options ?? SignInOptions(preference: preference))
+        var options = options ?? SignInOptions(preference: preference)
+        // By default what replaces a leaked password helps as well as what stands in for it.
+        if options.compromisedPasswordFallback == SignInOptions().compromisedPasswordFallback {
+            options.compromisedPasswordFallback += [.redirect, .password]
+        }
+        return SignInFlow(machine, client: client, options: options)
     }
 
     /// A sign-in to be stepped, with a name; nothing is sent before its first step.

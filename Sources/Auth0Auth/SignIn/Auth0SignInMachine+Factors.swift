@@ -64,7 +64,7 @@ extension Auth0SignInMachine {
         switch question.key {
         case .phoneNumber:
             phone = answer
-            return try await enroll(Self.newPhone, token)
+            return try await enroll(Self.newPhone(question.factor.providerName), token)
         // They have written the recovery code down.
         case .text: return factor.map { asked($0) } ?? .choose(enrollable)
         case .totp: return .finished(try await keep(api.factor("mfa-otp", token, [JSONValue.Member("otp", text)])))
@@ -104,7 +104,10 @@ extension Auth0SignInMachine {
 
     /// What a new factor is called, so that it is told from one that is enrolled.
     private static let new = "new"
-    private static let newPhone = Factor(key: .phoneCode, providerName: "sms", id: new)
+    /// A phone, which is told the codes by text message (`sms`) or called (`voice`).
+    private static func newPhone(_ channel: String) -> Factor {
+        Factor(key: .phoneCode, providerName: channel, id: new)
+    }
     /// What is shown once, before anything else can go wrong.
     private static let recoveryCode = Factor(key: .text, providerName: "recovery-code")
 
@@ -114,7 +117,7 @@ extension Auth0SignInMachine {
     private static func enrollable(_ types: [String]?) -> [Factor] {
         let all: [(words: [String], factor: Factor)] = [
             (["otp"], Factor(key: .totp, providerName: "otp", id: new)),
-            (["phone", "sms"], newPhone),
+            (["phone", "sms"], newPhone("sms")), (["phone", "voice"], newPhone("voice")),
             (["push-notification"], Factor(key: .push, providerName: "auth0", id: new)),
             (["email"], Factor(key: .emailCode, providerName: "email", id: new)),
         ]
@@ -128,9 +131,10 @@ extension Auth0SignInMachine {
             JSONValue.Member("authenticator_types", [factor.key == .totp ? "otp" : "oob"])
         ]
         if factor.key != .totp { members.append(JSONValue.Member("oob_channels", [.string(factor.providerName)])) }
-        if factor.isSame(as: Self.newPhone) {
+        if factor.key == .phoneCode {
             guard let phone else {
-                return .ask(Challenge(factor: Factor(key: .phoneNumber, providerName: "sms", id: Self.new)))
+                let number = Factor(key: .phoneNumber, providerName: factor.providerName, id: Self.new)
+                return .ask(Challenge(factor: number))
             }
             members.append(JSONValue.Member("phone_number", .string(phone.reveal())))
         }

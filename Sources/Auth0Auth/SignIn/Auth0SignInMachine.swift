@@ -91,7 +91,7 @@ struct Auth0SignInMachine: SignInMachine {
     private var hasBrowser: Bool { api.configuration.redirectURI != nil }
 
     /// What somebody can begin with.
-    private var ways: [Factor] {
+    var ways: [Factor] {
         guard !identifier.isEmpty else { return hasBrowser ? [Auth0Way.browser.factor()] : [] }
         let sent = api.configuration.passwordless.filter { $0.reaches(identifier) && $0.isUsable(api.configuration) }
         return [Self.passwordFactor] + sent.map { Auth0Way.passwordless($0).factor(to: identifier) }
@@ -178,7 +178,9 @@ struct Auth0SignInMachine: SignInMachine {
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<Auth0Session> {
-        let others = token == nil ? ways : enrollable.isEmpty ? authenticators.map(\.factor) : enrollable
+        let others =
+            refusal?.kind == .passwordCompromised
+            ? leakFactors : token == nil ? ways : enrollable.isEmpty ? authenticators.map(\.factor) : enrollable
         if others.contains(where: { !$0.isSame(as: factor) }) { return .choose(others) }
         if let refusal { throw refusal }
         return .choose([factor])

@@ -1,10 +1,13 @@
 import AuthRecovery
 import HTTPRecovery
 
-/// How somebody gets at their account again that was blocked after too many passwords.
+/// How somebody gets at their account again whose password is not taken any more: after too many wrong ones, or since it was
+/// leaked.
 enum Auth0Unlocking: String, CaseIterable {
     /// By the link of the mail that told them of the block.
     case mail = "blocked_account"
+    /// By a new password that they have set by themselves since it was leaked.
+    case changedPassword = "changed_password"
     /// By a new password, for which a mail is sent.
     case newPassword = "reset_password"
 
@@ -15,12 +18,19 @@ enum Auth0Unlocking: String, CaseIterable {
 
     /// The password, since it is what is asked for after it.
     func factor(of name: String) -> Factor {
-        Factor(key: .password, providerName: rawValue, destination: self == .newPassword ? name : nil)
+        Factor(
+            key: .password,
+            providerName: rawValue,
+            destination: self == .newPassword ? name : nil,
+            // Where nobody chooses, no mail is sent.
+            isDefault: self != .newPassword
+        )
     }
 
     var prompt: String {
         switch self {
         case .mail: "Open the link in the e-mail that told you of the block; then enter your password."
+        case .changedPassword: "Set a new password where you manage your account; then enter it."
         case .newPassword: "Set a new password by the link in the e-mail that was sent to you; then enter it."
         }
     }
@@ -30,8 +40,19 @@ extension Auth0SignInMachine {
     /// What lifts a block: the mail of it, or a new password where a mail can be sent.
     var unlockFactors: [Factor] {
         guard !identifier.isEmpty else { return [] }
-        let hasMail = api.configuration.realm != nil && Auth0Configuration.Passwordless.emailCode.reaches(identifier)
-        return Auth0Unlocking.allCases.filter { $0 == .mail || hasMail }.map { $0.factor(of: identifier) }
+        return [Auth0Unlocking.mail.factor(of: identifier)]
+            + (hasMail ? [Auth0Unlocking.newPassword.factor(of: identifier)] : [])
+    }
+
+    /// What stands in for a password that was leaked, or replaces it.
+    var leakFactors: [Factor] {
+        let new: [Auth0Unlocking] = hasMail ? [.changedPassword, .newPassword] : []
+        return ways.filter { !$0.isSame(as: Self.passwordFactor) } + new.map { $0.factor(of: identifier) }
+    }
+
+    /// Whether a mail to set a new password can be sent.
+    private var hasMail: Bool {
+        api.configuration.realm != nil && Auth0Configuration.Passwordless.emailCode.reaches(identifier)
     }
 
     func unlock(_ way: Auth0Unlocking) async throws -> SignInStep<Auth0Session> {

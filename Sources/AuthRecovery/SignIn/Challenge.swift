@@ -120,6 +120,12 @@ public struct Challenge: Sendable, Hashable {
     ///
     /// ``page`` does it.
     public var form: FormFields?
+    /// How long until the server may be asked whether the question was answered elsewhere, as by a link that a mail
+    /// holds beside its code; nil, mostly, if it is answered here alone.
+    ///
+    /// ``SignInFlow/run(answering:)`` asks by itself while somebody is asked. Who steps the sign-in may ask in
+    /// between, by ``SignInInput/poll``.
+    public var poll: SignInContext.Pause?
 
     /// Creates a question.
     public init(
@@ -132,7 +138,8 @@ public struct Challenge: Sendable, Hashable {
         number: String? = nil,
         setup: Secret? = nil,
         url: Secret? = nil,
-        form: FormFields? = nil
+        form: FormFields? = nil,
+        poll: SignInContext.Pause? = nil
     ) {
         self.factor = factor
         self.round = round
@@ -144,6 +151,7 @@ public struct Challenge: Sendable, Hashable {
         self.setup = setup
         self.url = url
         self.form = form
+        self.poll = poll
     }
 
     /// Asks for the name of the account.

@@ -4,6 +4,9 @@ public import HTTPRecovery
 public protocol ChallengeResponder: Sendable {
     /// Answers a question.
     ///
+    /// The task is cancelled if the sign-in goes on without the answer: the question was answered elsewhere
+    /// (``Challenge/poll``), or nobody wants it any more. It should return soon then; what it returns is not sent.
+    ///
     /// - Throws: ``Challenge/NoAnswer`` when there is none to give; the sign-in then ends. Any other error ends it too.
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer
 

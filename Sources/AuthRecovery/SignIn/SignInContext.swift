@@ -9,6 +9,8 @@ public struct SignInContext: Sendable {
     private let maxWait: Duration?
     private let tell: @Sendable (Outcome) async -> Void
     private let signals: AsyncStream<Signal>.Continuation?
+    /// Whether the responder is shown waits; while they are asked something, they are busy.
+    private let isShowing: Locked<Bool>
 
     private enum Signal: Sendable {
         case wait(Outcome.Kind, Duration, Timestamp)
@@ -53,11 +55,13 @@ public struct SignInContext: Sendable {
         async let shown: Void = show(stream, to: responder)
         let result: Swift.Result<Result, any Error>
         do {
+            let isShowing = Locked(true)
             result = .success(
                 try await client.operation(observer: { event in
-                    if let signal = Signal(event.kind) { signals.yield(signal) }
+                    if isShowing.withLock({ $0 }), let signal = Signal(event.kind) { signals.yield(signal) }
                 }) { operation in
-                    try await body(SignInContext(operation, options, { await responder.notice($0) }, signals))
+                    let tell: @Sendable (Outcome) async -> Void = { await responder.notice($0) }
+                    return try await body(SignInContext(operation, options, tell, signals, isShowing))
                 }
             )
         } catch {
@@ -72,8 +76,10 @@ public struct SignInContext: Sendable {
         _ operation: RecoveryOperation,
         _ options: SignInOptions,
         _ tell: @escaping @Sendable (Outcome) async -> Void,
-        _ signals: AsyncStream<Signal>.Continuation?
+        _ signals: AsyncStream<Signal>.Continuation?,
+        _ isShowing: Locked<Bool> = Locked(true)
     ) {
+        self.isShowing = isShowing
         self.operation = operation
         self.tell = tell
         self.signals = signals
@@ -97,6 +103,11 @@ public struct SignInContext: Sendable {
     /// Tells an event of the sign-in itself to those who watch the client.
     public func emit(_ kind: RecoveryEvent.Kind) {
         operation.emit(kind)
+    }
+
+    /// Shows waits to the responder, or does not, since they are asked something.
+    func showsWaits(_ isShowing: Bool) {
+        self.isShowing.withLock { $0 = isShowing }
     }
 
     /// Waits between two calls of the sign-in, visibly for those who watch and for the responder.

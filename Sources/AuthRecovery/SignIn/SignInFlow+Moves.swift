@@ -23,6 +23,8 @@ extension SignInFlow {
         case replace(SignInDetour)
         /// Whether somebody has answered elsewhere; not asked if the pause before was not made.
         case poll(SignInWanted.Poll, unlessBoundBy: RecoveryError?)
+        /// Whether somebody has answered a question elsewhere that is asked here too.
+        case look(Challenge)
     }
 
     mutating func advance(_ first: Move, _ context: SignInContext) async throws -> SignInStep<Session> {
@@ -35,9 +37,8 @@ extension SignInFlow {
                 guard let next = try self.move(for: input, context) else { return try presented(context) }
                 move = next
             case .ask(let question):
-                wanted = .answer(question)
                 context.emit(question)
-                return .ask(question)
+                return ask(question, context)
             case .pick(let factors, let detour):
                 guard let next = try pick(among: factors, detour, context) else { return try presented(context) }
                 move = next
@@ -48,7 +49,8 @@ extension SignInFlow {
                 let origin = origin(of: call)
                 if case .begin = call { wanted = .beginning }
                 let step: SignInStep<Session>
-                machine.enter(context.submitting(origin.submitted))
+                let isLook = if case .look = call { true } else { false }
+                machine.enter(isLook ? context : context.submitting(origin.submitted))
                 do {
                     step = try await perform(call)
                 } catch let refusal as RecoveryError {
@@ -60,6 +62,11 @@ extension SignInFlow {
                 let accepted: Challenge? = if case .submit(_, let challenge) = call { challenge } else { nil }
                 if accepted != nil { occasion = cause }
                 switch step {
+                case .ask(let same) where isLook && same.factor.isSame(as: origin.tried?.factor ?? same.factor):
+                    // What was told of the last answer holds on; only the next look has its own time.
+                    var question = origin.tried ?? same
+                    question.poll = same.poll
+                    return ask(question, context)
                 case .finished:
                     wanted = .nothing
                     return step
@@ -92,6 +99,7 @@ extension SignInFlow {
         case .resend(let challenge, _): try await machine.resend(challenge.factor, waitingAtMost: nil)
         case .replace(let detour): try await machine.replace(detour.question.factor, after: detour.refusal)
         case .poll(_, let bound): try await machine.poll(unlessBoundBy: bound)
+        case .look: try await machine.poll(unlessBoundBy: nil)
         }
     }
 
@@ -115,6 +123,7 @@ extension SignInFlow {
         case .resync(let doubt): return SignInCallSource(doubt: doubt)
         case .replace(let detour): return SignInCallSource(detour: detour)
         case .poll(let poll, _): return poll.origin
+        case .look(let challenge): return SignInCallSource(answered: challenge, tried: challenge)
         }
     }
 
@@ -126,7 +135,9 @@ extension SignInFlow {
         case (.begin, .beginning), (.resync, .beginning): return .call(.begin)
         case (_, .nothing): break
         case (.resync, _): return .call(.resync(after: nil))
-        case (.answer(let answer), .answer(let question)): return .call(Self.call(answer, question))
+        case (.answer(let answer), .answer(let question, _)): return .call(Self.call(answer, question))
+        case (.poll, .answer(let question, .some)):
+            return isEarly(for: input, at: context.wallTime) ? nil : .call(.look(question))
         case (.choose(let factor), .choice(let factors, let detour)):
             return try choose(factor, among: factors, detour, context)
         case (.choose(let factor), .unlocking(let ways, let refusal)):
@@ -151,6 +162,12 @@ extension SignInFlow {
         }
     }
 
+    /// Asks a question, and says from when on it may be looked whether it was answered elsewhere.
+    private mutating func ask(_ question: Challenge, _ context: SignInContext) -> SignInStep<Session> {
+        wanted = .answer(question, pollsAt: question.poll.map { context.wallTime.advanced(by: $0.duration) })
+        return .ask(question)
+    }
+
     private func presented(_ context: SignInContext) throws -> SignInStep<Session> {
         guard let step = present(at: context.wallTime) else { throw InputNotWanted() }
         return step
@@ -159,7 +176,7 @@ extension SignInFlow {
     /// What is wanted now, once more; nil before the beginning and after the end.
     func present(at now: Timestamp) -> SignInStep<Session>? {
         switch wanted {
-        case .answer(let question): .ask(question)
+        case .answer(let question, let pollsAt): .ask(question.polled(in: pollsAt?.elapsed(since: now)))
         case .choice(let factors, _), .unlocking(let factors, _): .choose(factors)
         case .poll(let poll):
             .pending(poll.challenge, SignInContext.Pause(poll.opensAt.elapsed(since: now), reason: poll.pause.reason))
@@ -169,7 +186,16 @@ extension SignInFlow {
 
     /// Whether the input asks too early whether somebody has answered elsewhere.
     func isEarly(for input: SignInInput, at now: Timestamp) -> Bool {
-        if case (.poll, .poll(let poll)) = (input, wanted) { poll.opensAt > now } else { false }
+        switch (input, wanted) {
+        case (.poll, .poll(let poll)): poll.opensAt > now
+        case (.poll, .answer(_, let pollsAt?)): pollsAt > now
+        default: false
+        }
+    }
+
+    /// The question that is asked now.
+    var question: Challenge? {
+        if case .answer(let question, _) = wanted { question } else { nil }
     }
 
     /// Whether nothing leads on any more.
@@ -333,9 +359,25 @@ extension SignInFlow.Move {
     /// Whether it is one more move of those that a sign-in may take; how often is polled, the server bounds.
     fileprivate var isCounted: Bool {
         switch self {
-        case .input, .unlock, .call(.poll): false
+        case .input, .unlock, .call(.poll), .call(.look): false
         default: true
         }
+    }
+}
+
+extension Challenge {
+    /// Whether it is another's question in all but the time of the next look.
+    func isSame(as other: Challenge?) -> Bool {
+        var same = self
+        same.poll = other?.poll
+        return same == other
+    }
+
+    /// The same with what is left of the pause before the next look.
+    fileprivate func polled(in rest: Duration?) -> Challenge {
+        var question = self
+        question.poll = poll.flatMap { poll in rest.map { SignInContext.Pause($0, reason: poll.reason) } }
+        return question
     }
 }
 

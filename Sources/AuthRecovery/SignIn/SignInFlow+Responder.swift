@@ -23,20 +23,79 @@ extension SignInFlow {
         _ context: SignInContext,
         _ responder: any ChallengeResponder
     ) async throws -> Session {
-        var move = Move.input(.begin)
+        var step = try await advance(.input(.begin), context)
         while true {
-            switch try await advance(move, context) {
+            switch step {
             case .finished(let session): return session
-            case .ask(let question): move = .call(Self.call(try await answer(to: question, responder), question))
-            case .choose(let factors): move = .input(.choose(try await responder.choose(among: factors)))
+            case .ask(let question) where question.poll != nil: step = try await race(question, context, responder)
+            case .ask(let question):
+                let answer = try await Self.answer(to: question, responder)
+                step = try await advance(.call(Self.call(answer, question)), context)
+            case .choose(let factors):
+                step = try await advance(.input(.choose(try await responder.choose(among: factors))), context)
             case .pending(let challenge, let pause):
                 if case .poll(let poll) = wanted, !poll.isShown { await responder.show(challenge) }
-                move = .call(try await poll(after: pause, context))
+                step = try await advance(.call(try await poll(after: pause, context)), context)
             }
         }
     }
 
-    private func answer(to question: Challenge, _ responder: any ChallengeResponder) async throws -> Challenge.Answer {
+    /// What comes first while somebody is asked.
+    private enum Race: Sendable {
+        case answer(Challenge.Answer)
+        /// Whether it is time to look, or there is no more of it.
+        case time(isLeft: Bool)
+    }
+
+    /// Asks somebody, and the server meanwhile whether they have answered elsewhere: what comes first goes on.
+    ///
+    /// An answer that comes while the server is asked waits for that, and is not sent if it is not wanted any more.
+    private mutating func race(
+        _ question: Challenge,
+        _ context: SignInContext,
+        _ responder: any ChallengeResponder
+    ) async throws -> SignInStep<Session> {
+        context.showsWaits(false)
+        defer { context.showsWaits(true) }
+        return try await withThrowingTaskGroup(of: Race.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { .answer(try await Self.answer(to: question, responder)) }
+            var pause = question.poll
+            while true {
+                if let next = pause { group.addTask { try await Self.wait(next, context) } }
+                pause = nil
+                guard let first = try await group.next() else { throw InputNotWanted() }
+                switch first {
+                case .answer(let answer):
+                    group.cancelAll()
+                    context.showsWaits(true)
+                    return try await advance(.call(Self.call(answer, question)), context)
+                case .time(isLeft: false): continue
+                case .time(isLeft: true):
+                    let step = try await advance(.call(.look(question)), context)
+                    guard case .ask(let same) = step, same.isSame(as: question) else { return step }
+                    pause = same.poll
+                }
+            }
+        }
+    }
+
+    /// Waits until it is time to look.
+    private static func wait(_ pause: SignInContext.Pause, _ context: SignInContext) async throws -> Race {
+        do {
+            try await context.wait(pause.duration, reason: pause.reason)
+            return .time(isLeft: true)
+        } catch is RecoveryError {
+            // A bound of the caller's ends the looking; they may answer all the same.
+            try Task.checkCancellation()
+            return .time(isLeft: false)
+        }
+    }
+
+    private static func answer(
+        to question: Challenge,
+        _ responder: any ChallengeResponder
+    ) async throws -> Challenge.Answer {
         do {
             return try await responder.answer(question)
         } catch let error as Challenge.NoAnswer {

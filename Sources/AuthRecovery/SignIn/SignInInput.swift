@@ -8,7 +8,8 @@
     /// The factor that was chosen, by key, name and id; nil, or one that was not offered, leaves it to the preference of the
     /// sign-in.
     case choose(Factor?)
-    /// The time has come to ask whether what is answered elsewhere was answered. Before its time nothing is sent.
+    /// The time has come to ask whether what is answered elsewhere was answered, or a question that may be
+    /// (``Challenge/poll``). Before its time nothing is sent.
     case poll
     /// Read at the server where the sign-in stands, since nobody knows what became of the last step.
     case resync

@@ -36,7 +36,8 @@ public protocol SignInMachine<Session>: Sendable {
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<Session>
 
     /// Asks the server once whether what is answered elsewhere was answered, after a step of the sort
-    /// ``SignInStep/pending(_:_:)``.
+    /// ``SignInStep/pending(_:_:)``, or while a question is asked that may be answered elsewhere (``Challenge/poll``):
+    /// if it was not, the same is asked for again, and what is pending there leads to another step.
     ///
     /// - Parameter bound: Why the pause before it was not made, if it was not: a bound of the caller's. Nothing is sent then;
     ///   the machine says what the sign-in comes to.

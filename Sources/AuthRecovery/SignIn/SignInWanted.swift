@@ -4,8 +4,8 @@ import HTTPRecovery
 enum SignInWanted: Sendable {
     /// That it is begun.
     case beginning
-    /// The answer to a question.
-    case answer(Challenge)
+    /// The answer to a question; it may be asked from then on whether it was given elsewhere.
+    case answer(Challenge, pollsAt: Timestamp?)
     /// A choice between factors, instead of another perhaps.
     case choice([Factor], SignInDetour?)
     /// A choice between ways to unlock the account; without one the refusal stands.

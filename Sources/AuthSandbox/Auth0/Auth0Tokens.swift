@@ -9,8 +9,17 @@ struct Auth0Tokens: Sendable {
         let grant: Auth0Grant
         /// The thumbprint of the key that its refresh tokens are bound to; nil for none.
         let key: String?
+        /// When the sign-in was, and when a token of it was used last.
+        let startedAt: Int64
+        fileprivate var usedAt: Int64
         /// The generation of its newest refresh token.
         fileprivate var newest = 0
+
+        fileprivate func isOver(_ exchange: Auth0Exchange) -> Bool {
+            let settings = exchange.settings
+            return exchange.now >= startedAt + settings.refreshLifetime
+                || settings.refreshIdle.map { exchange.now >= usedAt + $0 } ?? false
+        }
     }
 
     /// One refresh token.
@@ -57,7 +66,13 @@ struct Auth0Tokens: Sendable {
         lastFamily += 1
         // Those of a client that proves itself are bound to that.
         let key = exchange.settings.clientSecret == nil ? exchange.key : nil
-        families[lastFamily] = Family(person: person.id, grant: grant, key: key)
+        families[lastFamily] = Family(
+            person: person.id,
+            grant: grant,
+            key: key,
+            startedAt: exchange.now,
+            usedAt: exchange.now
+        )
         return answer(person, grant, exchange, refresh: newToken(lastFamily, &random), nonce: nonce, &random)
     }
 
@@ -66,6 +81,10 @@ struct Auth0Tokens: Sendable {
         guard let known = refresh[token], let family = families[known.family] else { throw .deadRefreshToken }
         guard family.key == nil || family.key == exchange.key else {
             throw Auth0Failure(400, "invalid_dpop_proof", "The refresh token is bound to another key.")
+        }
+        guard !family.isOver(exchange) else {
+            end(known.family)
+            throw .deadRefreshToken
         }
         if let replacedAt = known.replacedAt {
             // Within the leeway the one before the newest is taken; any older one is always reuse.
@@ -87,6 +106,7 @@ struct Auth0Tokens: Sendable {
         _ random: inout SplitMix64
     ) -> JSONValue {
         var next: String?
+        if let known = refresh[token] { families[known.family]?.usedAt = exchange.now }
         if exchange.settings.rotates, let known = refresh[token] {
             refresh[token]?.replacedAt = known.replacedAt ?? exchange.now
             next = newToken(known.family, &random)

@@ -28,6 +28,13 @@ extension Auth0World {
         ) { world, decision, context throws(SandboxError) in
             ["user_code": .string(try world.decide(decision, now: context.now))]
         },
+        control("POST auth0/delete", NamedUser.self, "delete an account, whose tokens nobody ends: {user}") {
+            world,
+            named,
+            _ throws(SandboxError) in
+            try world.delete(named.user)
+            return ["deleted": true]
+        },
         control(
             "POST auth0/revoke",
             RevokeOrder.self,
@@ -95,6 +102,13 @@ extension Auth0World {
     func known(_ name: String) throws(SandboxError) -> Person {
         guard let person = person(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
         return person
+    }
+
+    /// Deletes somebody; their tokens are found out to be of nobody when they are used.
+    mutating func delete(_ name: String) throws(SandboxError) {
+        let person = try known(name)
+        people[person.id] = nil
+        peopleByName = peopleByName.filter { $0.value != person.id }
     }
 
     /// Lifts the blocks of somebody, whatever the address.

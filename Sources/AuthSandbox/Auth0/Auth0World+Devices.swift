@@ -66,6 +66,7 @@ extension Auth0World {
         case .approved(let person):
             device.decision = .used
             guard let person = people[person] else { throw Self.unknownDevice }
+            try admit(person)
             return tokens.issue(to: person, device.grant, exchange, &random)
         }
     }

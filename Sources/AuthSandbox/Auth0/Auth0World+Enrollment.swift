@@ -18,7 +18,7 @@ extension Auth0World {
         _ context: inout SandboxContext
     ) throws(Auth0Failure) -> JSONValue {
         try exchange.checkClient()
-        let (token, person) = try flow(exchange.bearer, exchange.now)
+        let (token, person) = try flow(exchange.bearer, exchange)
         guard person.user.auth0Factors.isEmpty else {
             throw Auth0Failure(403, "access_denied", "User is already enrolled.")
         }
@@ -37,9 +37,9 @@ extension Auth0World {
                 "barcode_uri": .string("otpauth://totp/sandbox:\(person.id)?secret=\(key)&issuer=sandbox"),
             ]
         } else {
-            let phone = factor == "sms" ? try exchange.required("phone_number") : nil
+            let phone = ["sms", "voice"].contains(factor) ? try exchange.required("phone_number") : nil
             let address = phone ?? (factor == "email" ? exchange["email"] ?? person.user.emails.first : nil)
-            let name = send(factor, to: address, enrolling: (factor, phone), token, person, exchange, &context)
+            let name = try send(factor, to: address, enrolling: (factor, phone), token, person, exchange, &context)
             answer = .present([
                 "authenticator_type": "oob", "oob_channel": .string(channels[0]), "oob_code": .string(name),
                 "binding_method": address == nil ? nil : "prompt",
@@ -63,7 +63,9 @@ extension Auth0World {
         _ person: Person,
         _ exchange: Auth0Exchange,
         _ context: inout SandboxContext
-    ) -> String {
+    ) throws(Auth0Failure) -> String {
+        if ["sms", "voice"].contains(factor) { try admit(to: "phone \(person.id)", .textMessages, exchange) }
+        if factor == "email" { try admit(to: "email \(person.id)", .mails, exchange) }
         lastChallenge += 1
         let name = random.letters(24)
         let code = address == nil ? nil : context.codes.sixDigits()
@@ -77,7 +79,7 @@ extension Auth0World {
             enrollment: enrollment
         )
         if let code, let address {
-            let channel = factor == "sms" ? "phone" : "email"
+            let channel = factor == "email" ? "email" : "phone"
             context.send(message(to: address, channel, "mfa_\(factor)", code, of: person, exchange.now))
         }
         return name

@@ -22,7 +22,7 @@ extension Auth0World {
                 throw Auth0Failure(400, "invalid_request", "the connection was not found")
             }
             return try password(exchange, &context)
-        case "passwordless/otp": return try passwordless(exchange)
+        case "passwordless/otp": return try passwordless(exchange, &context)
         case "authorization_code": return try exchangeCode(exchange)
         case "urn:ietf:params:oauth:grant-type:device_code": return try pollDevice(exchange)
         case "mfa-otp": return try app(exchange)
@@ -70,14 +70,19 @@ extension Auth0World {
         return person
     }
 
+    /// Whether somebody gets tokens at all, new ones and those of a renewal: an administrator or a rule may not want it.
+    func admit(_ person: Person) throws(Auth0Failure) {
+        guard person.user.state == "active" else { throw .blocked }
+        if let refusal = person.user.auth0.refusal { throw Auth0Failure(403, "access_denied", refusal) }
+    }
+
     /// What the first factor leads to: tokens, or the word that a second one is wanted.
     mutating func finish(
         _ person: Person,
         _ grant: Auth0Grant,
         _ exchange: Auth0Exchange
     ) throws(Auth0Failure) -> JSONValue {
-        guard person.user.state == "active" else { throw .blocked }
-        if let refusal = person.user.auth0.refusal { throw Auth0Failure(403, "access_denied", refusal) }
+        try admit(person)
         guard person.user.auth0Factors.isEmpty, person.user.auth0.enrollments.isEmpty else {
             throw wantsFactor(of: person, grant, exchange)
         }
@@ -100,13 +105,18 @@ extension Auth0World {
         _ exchange: Auth0Exchange
     ) -> Auth0Failure {
         let token = "Fe26." + random.letters(32)
-        flows[token] = Flow(person: person.id, grant: grant, endsAt: exchange.now + 600_000)
+        flows[token] = Flow(
+            person: person.id,
+            client: exchange.settings.clientID,
+            grant: grant,
+            endsAt: exchange.now + 600_000
+        )
         var failure = Auth0Failure(403, "mfa_required", "Multifactor authentication required")
         failure.more = [JSONValue.Member("mfa_token", .string(token))]
         if exchange.settings.tellsRequirements {
             let (factors, new) = (person.user.auth0Factors, person.user.auth0.enrollments)
             let types: [JSONValue] = (factors.isEmpty ? new : factors).map { factor in
-                ["type": .string(["sms": "phone", "push": "push-notification"][factor] ?? factor)]
+                ["type": .string(["sms": "phone", "voice": "phone", "push": "push-notification"][factor] ?? factor)]
             }
             let word = factors.isEmpty ? "enroll" : "challenge"
             failure.more.append(JSONValue.Member("mfa_requirements", .object([.init(word, .array(types))])))
@@ -115,8 +125,13 @@ extension Auth0World {
     }
 
     /// Ends a sign-in whose second factor was right.
-    mutating func finish(_ token: String, of person: Person, _ exchange: Auth0Exchange) -> JSONValue {
+    mutating func finish(
+        _ token: String,
+        of person: Person,
+        _ exchange: Auth0Exchange
+    ) throws(Auth0Failure) -> JSONValue {
         guard let flow = flows.removeValue(forKey: token) else { return .null }
+        try admit(person)
         return tokens.issue(to: person, flow.grant, exchange, &random)
     }
 
@@ -131,6 +146,7 @@ extension Auth0World {
                 "The refresh_token was generated for a user who doesn't exist anymore."
             )
         }
+        try admit(person)
         let grant = try exchange.grant(within: family.grant)
         if exchange.settings.wantsFactorOnRefresh { throw wantsFactor(of: person, grant, exchange) }
         return tokens.renew(token, of: person, grant, exchange, &random)
@@ -139,18 +155,19 @@ extension Auth0World {
     // MARK: Second factors
 
     /// The sign-in that an mfa token stands for.
-    func flow(_ token: String?, _ now: Int64) throws(Auth0Failure) -> (token: String, person: Person) {
+    func flow(_ token: String?, _ exchange: Auth0Exchange) throws(Auth0Failure) -> (token: String, person: Person) {
         guard let token else { throw .missing("mfa_token") }
         guard let flow = flows[token], let person = people[flow.person] else { throw .malformedToken }
-        guard flow.endsAt > now else { throw .tokenExpired }
+        guard flow.client == exchange.settings.clientID else { throw .otherClient }
+        guard flow.endsAt > exchange.now else { throw .tokenExpired }
         return (token, person)
     }
 
     mutating func authenticators(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        let (_, person) = try flow(exchange.bearer, exchange.now)
+        let (_, person) = try flow(exchange.bearer, exchange)
         return .array(
             person.user.auth0Factors.map { factor in
-                let channel = ["sms": "sms", "email": "email", "push": "auth0"][factor]
+                let channel = ["sms": "sms", "voice": "voice", "email": "email", "push": "auth0"][factor]
                 return .present([
                     "id": .string("\(factor)|\(person.id)"),
                     "authenticator_type": .string(channel == nil ? factor : "oob"),
@@ -164,7 +181,7 @@ extension Auth0World {
 
     func address(_ factor: String, _ person: Person) -> String? {
         switch factor {
-        case "sms": person.user.phones.first ?? "+10000000000"
+        case "sms", "voice": person.user.phones.first ?? "+10000000000"
         case "email": person.user.emails.first
         default: nil
         }
@@ -177,20 +194,21 @@ extension Auth0World {
         _ context: inout SandboxContext
     ) throws(Auth0Failure) -> JSONValue {
         try exchange.checkClient()
-        let (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        let (token, person) = try flow(exchange["mfa_token"], exchange)
         let factor = exchange["authenticator_id"]?.split(separator: "|").first.map(String.init)
         if factor == "otp" { return ["challenge_type": "otp"] }
-        guard let factor, person.user.auth0Factors.contains(factor), ["sms", "email", "push"].contains(factor) else {
+        guard let factor, person.user.auth0Factors.contains(factor), ["sms", "voice", "email", "push"].contains(factor)
+        else {
             throw Auth0Failure(400, "unsupported_challenge_type", "User is not enrolled with this authenticator.")
         }
         let address = address(factor, person)
-        let name = send(factor, to: address, token, person, exchange, &context)
+        let name = try send(factor, to: address, token, person, exchange, &context)
         guard address != nil else { return ["challenge_type": "oob", "oob_code": .string(name)] }
         return ["challenge_type": "oob", "oob_code": .string(name), "binding_method": "prompt"]
     }
 
     private mutating func app(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        var (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        var (token, person) = try flow(exchange["mfa_token"], exchange)
         let code = try exchange.required("otp")
         spend("otp", code)
         try checkWrongCodes(of: person, exchange.now)
@@ -209,11 +227,11 @@ extension Auth0World {
             person.enroll("otp")
         }
         people[person.id] = person
-        return finish(token, of: person, exchange)
+        return try finish(token, of: person, exchange)
     }
 
     private mutating func outOfBand(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        var (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        var (token, person) = try flow(exchange["mfa_token"], exchange)
         let name = try exchange.required("oob_code")
         guard var challenge = challenges[name], challenge.token == token else {
             throw Auth0Failure(403, "invalid_request", "The oob_code doesn't match the mfa_token.")
@@ -232,7 +250,7 @@ extension Auth0World {
             challenge.lastPoll = exchange.now
             challenges[name] = challenge
             switch challenge.decision {
-            case .denied: throw .rejected
+            case .denied: throw .rejected(exchange.settings.pushRejectionStatus)
             case .pending: throw isTooFast ? .slowDown : .pending
             case .approved: break
             }
@@ -243,11 +261,11 @@ extension Auth0World {
             person.enroll(enrollment.factor)
             people[person.id] = person
         }
-        return finish(token, of: person, exchange)
+        return try finish(token, of: person, exchange)
     }
 
     private mutating func recoveryCode(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
-        var (token, person) = try flow(exchange["mfa_token"], exchange.now)
+        var (token, person) = try flow(exchange["mfa_token"], exchange)
         let code = try exchange.required("recovery_code")
         spend("recovery_code", code)
         try checkWrongCodes(of: person, exchange.now)
@@ -258,7 +276,7 @@ extension Auth0World {
         let next = random.letters(24).uppercased()
         person.recoveryCode = next
         people[person.id] = person
-        return finish(token, of: person, exchange).adding("recovery_code", .string(next))
+        return try finish(token, of: person, exchange).adding("recovery_code", .string(next))
     }
 
     /// Ten wrong codes are one too many; one of them is forgotten every six minutes.

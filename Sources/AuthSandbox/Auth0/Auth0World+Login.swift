@@ -28,6 +28,11 @@ extension Auth0World {
         guard query("response_type") == "code" else {
             return refuse("unsupported_response_type", "Only code is served here.", redirectURI, query("state"))
         }
+        // Whoever is signed in there is not asked again.
+        if query("prompt") != "login", let person = exchange.browser.flatMap({ browsers[$0] }).flatMap({ people[$0] }) {
+            let grant = try exchange.grant(scope: query("scope"), audience: query("audience"))
+            return callBack(authorization(of: person, grant, redirectURI, exchange, query), state: query("state"))
+        }
         if query("prompt") == "none" {
             return refuse("login_required", "Login required", redirectURI, query("state"))
         }
@@ -65,15 +70,42 @@ extension Auth0World {
             let isRight = (step - 1...step + 1).contains { TOTP.code(secret: key, step: $0) == exchange["otp"] }
             guard isRight else { return loginPage(fields, name: name, "Enter the code of your app", asksCode: true) }
         }
-        let authorization = Authorization(
+        let authorization = authorization(of: person, try exchange.grant(), redirectURI, exchange) { exchange[$0] }
+        var response = callBack(authorization, state: exchange["state"])
+        let browser = random.letters(32)
+        browsers[browser] = person.id
+        response.setHeader("Set-Cookie", "\(Auth0Exchange.cookie)=\(browser); Path=\(Self.base); HttpOnly")
+        return response
+    }
+
+    private func authorization(
+        of person: Person,
+        _ grant: Auth0Grant,
+        _ redirectURI: String,
+        _ exchange: Auth0Exchange,
+        _ field: (String) -> String?
+    ) -> Authorization {
+        Authorization(
             person: person.id,
-            grant: try exchange.grant(),
+            grant: grant,
             redirectURI: redirectURI,
             endsAt: exchange.now + Self.codeLife,
-            challenge: exchange["code_challenge"],
-            nonce: exchange["nonce"]
+            challenge: field("code_challenge"),
+            nonce: field("nonce")
         )
-        return callBack(authorization, state: exchange["state"])
+    }
+
+    /// Ends the session of a browser, and sends it on.
+    mutating func logOut(_ exchange: Auth0Exchange) throws(Auth0Failure) -> SandboxResponse {
+        if let browser = exchange.browser { browsers[browser] = nil }
+        let urls = exchange.settings.logoutURLs
+        guard let target = exchange.request.queryItem("returnTo") ?? urls.first,
+            exchange.request.queryItem("client_id").map({ $0 == exchange.settings.clientID }) ?? true,
+            Auth0Exchange.isOne(of: urls, target)
+        else { return Self.page("The \"returnTo\" URL is none of the app's.", "", status: 400) }
+        var response = SandboxResponse.redirect(to: target)
+        response.setHeader("Set-Cookie", "\(Auth0Exchange.cookie)=; Path=\(Self.base); Max-Age=0")
+        return response
     }
 
     /// Sends the browser back to the app with a code.
@@ -97,6 +129,7 @@ extension Auth0World {
         guard proof == authorization.challenge else {
             throw Auth0Failure(403, "invalid_grant", "Failed to verify code verifier")
         }
+        try admit(person)
         return tokens.issue(to: person, authorization.grant, exchange, nonce: authorization.nonce, &random)
     }
 
@@ -152,8 +185,20 @@ extension Auth0World {
 
 extension Auth0Exchange {
     /// Whether the app may be called back there: at a loopback address at any port.
-    func isCallback(_ uri: String) -> Bool {
-        settings.callbacks.contains { $0 == uri || Self.withoutLoopbackPort(uri) == $0 }
+    func isCallback(_ uri: String) -> Bool { Self.isOne(of: settings.callbacks, uri) }
+
+    /// Whether an address is one of those that are registered: on a loopback interface at any port.
+    static func isOne(of addresses: [String], _ uri: String) -> Bool {
+        addresses.contains { $0 == uri || withoutLoopbackPort(uri) == $0 }
+    }
+
+    /// What a browser shows that somebody is signed in with.
+    static let cookie = "auth0"
+
+    /// The session of the browser that has sent the request; nil for none.
+    var browser: String? {
+        let pairs = (request.header("cookie") ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+        return pairs.first { $0.hasPrefix("\(Self.cookie)=") }.map { String($0.dropFirst(Self.cookie.count + 1)) }
     }
 
     private static func withoutLoopbackPort(_ uri: String) -> String? {

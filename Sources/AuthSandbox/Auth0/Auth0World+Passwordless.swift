@@ -6,6 +6,8 @@ extension Auth0World {
     struct Code: Sendable {
         /// Nil for an address that nobody has.
         let person: String?
+        /// Who gets an account by it; nil for who has one, and where none is made.
+        var newcomer: SandboxUser?
         let code: String
         let endsAt: Int64
         var attempts = 0
@@ -24,6 +26,7 @@ extension Auth0World {
         guard exchange.settings.passwordless.contains(connection) else { throw .noConnection }
         let isEmail = connection == "email"
         let address = try exchange.required(isEmail ? "email" : "phone_number")
+        try admit(to: "start \(exchange.address)", .codes, exchange)
         let person = person(named: address)
         if let person, person.user.state != "active" { throw .blocked }
         let answer: JSONValue = [
@@ -64,8 +67,17 @@ extension Auth0World {
             throw Auth0Failure(400, "invalid_request", "the connection was not found")
         }
         guard let address = exchange["email"] ?? exchange["phone_number"] else { throw .missing("email") }
+        try admit(to: "challenge \(exchange.address)", .challenges, exchange)
         let session = "as_" + random.letters(40)
-        sendCode(named: session, to: address, person(named: address), exchange, &context)
+        let person = person(named: address)
+        sendCode(named: session, to: address, person, exchange, &context)
+        if person == nil, exchange.json["allow_signup"]?.bool == true {
+            var user = SandboxUser(email: address)
+            if exchange["email"] == nil { (user.emails, user.phones) = ([], [address]) }
+            codes[session]?.newcomer = user
+            let newcomer = Person(id: "", user: user)
+            tell(codes[session]?.code ?? "", to: address, newcomer, exchange, &context)
+        }
         return ["auth_session": .string(session)]
     }
 
@@ -78,14 +90,26 @@ extension Auth0World {
     ) {
         let code = context.codes.sixDigits()
         codes[name] = Code(person: person?.id, code: code, endsAt: exchange.now + Self.codeLife)
-        guard let person else { return }
+        if let person { tell(code, to: address, person, exchange, &context) }
+    }
+
+    private func tell(
+        _ code: String,
+        to address: String,
+        _ person: Person,
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) {
         let isEmail = address.contains("@")
         let (channel, strategy) = isEmail ? ("email", "email_code") : ("phone", "phone_code")
         context.send(message(to: address, channel, strategy, code, of: person, exchange.now))
     }
 
     /// Takes a code: three wrong ones are the end of it.
-    mutating func passwordless(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+    mutating func passwordless(
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> JSONValue {
         let given = try exchange.required("otp")
         spend("otp", given)
         let realm = exchange["realm"]
@@ -104,6 +128,12 @@ extension Auth0World {
         guard var code = codes[name], code.link == nil else { throw wrong }
         guard code.endsAt > exchange.now else { throw .codeExpired }
         guard code.attempts < 3 else { throw .tooManyGuesses }
+        if given == code.code, let newcomer = code.newcomer {
+            if person(named: newcomer.identifier) == nil { add(newcomer, context: &context) }
+            codes[name] = nil
+            guard let person = person(named: newcomer.identifier) else { throw wrong }
+            return try finish(person, grant, exchange)
+        }
         guard given == code.code, let person = code.person.flatMap({ people[$0] }) else {
             code.attempts += 1
             codes[name] = code

@@ -17,6 +17,7 @@ extension Auth0World {
             failure.isOfDatabase = true
             throw failure
         }
+        try admit(to: "reset \(exchange.address) \(address.lowercased())", .resets, exchange)
         if let person = person(named: address) {
             let ticket = random.letters(24)
             resets[ticket] = Reset(person: person.id, endsAt: exchange.now + Self.resetLife)
@@ -42,7 +43,7 @@ extension Auth0World {
         )
     }
 
-    /// Sets the password that was typed there; one that was leaked is none.
+    /// Sets the password that was typed there; one that was leaked, is weak or was used before is none.
     ///
     /// It ends the blocks of all the person's names.
     mutating func setPassword(_ exchange: Auth0Exchange) throws(Auth0Failure) -> SandboxResponse {
@@ -54,7 +55,16 @@ extension Auth0World {
         guard !Self.isLeaked(password) else {
             return .text("This password is known from a leak. Choose another one.", status: 400, type: Self.html)
         }
+        if let weak = exchange.settings.weakness(of: password) {
+            return .text("This password is too weak: \(weak.policy)", status: 400, type: Self.html)
+        }
+        let used = ([person.user.password].compactMap(\.self) + person.oldPasswords)
+            .prefix(Int(clamping: exchange.settings.passwordHistory))
+        guard !used.contains(password) else {
+            return .text("This password has been used before. Choose another one.", status: 400, type: Self.html)
+        }
         resets[ticket] = nil
+        if let old = person.user.password { person.oldPasswords = Array(([old] + person.oldPasswords).prefix(24)) }
         person.user.password = password
         person.user.passwordState = "ok"
         people[person.id] = person

@@ -23,20 +23,11 @@ extension Auth0World {
         }
         let (email, password) = (try exchange.required("email"), try exchange.required("password"))
         spend("password", password)
-        guard password.utf8.count >= exchange.settings.shortestPassword else {
-            let shortest = JSONValue.int(exchange.settings.shortestPassword)
+        if let weak = exchange.settings.weakness(of: password) {
             return .json(
                 [
                     "name": "PasswordStrengthError", "message": "Password is too weak", "code": "invalid_password",
-                    "description": [
-                        "rules": [
-                            [
-                                "message": "At least %d characters in length", "format": [shortest],
-                                "code": "lengthAtLeast", "verified": false,
-                            ]
-                        ], "verified": false,
-                    ],
-                    "policy": .string("* At least \(exchange.settings.shortestPassword) characters in length"),
+                    "description": ["rules": .array(weak.rules), "verified": false], "policy": .string(weak.policy),
                     "statusCode": 400,
                 ],
                 status: 400
@@ -50,5 +41,50 @@ extension Auth0World {
         add(user, context: &context)
         let id = person(named: email)?.id.split(separator: "|").last.map(String.init) ?? ""
         return .json(["_id": .string(id), "email": .string(email), "email_verified": false])
+    }
+}
+
+extension SandboxAuth0Settings {
+    /// What is wrong with a password, as the tenant's rules and as one text; nil for nothing.
+    func weakness(of password: String) -> (rules: [JSONValue], policy: String)? {
+        var rules: [JSONValue] = []
+        var policy: [String] = []
+        var isGood = true
+        func add(_ code: String, _ message: String, _ format: [Int64], items: [JSONValue]? = nil, isMet: Bool) {
+            rules.append(
+                .present([
+                    "message": .string(message), "format": .array(format.map { .int($0) }), "code": .string(code),
+                    "items": items.map(JSONValue.array), "verified": .bool(isMet),
+                ])
+            )
+            isGood = isGood && isMet
+        }
+        let length = Int64(password.utf8.count)
+        add("lengthAtLeast", "At least %d characters in length", [shortestPassword], isMet: length >= shortestPassword)
+        policy.append("* At least \(shortestPassword) characters in length")
+        if passwordTypes > 0 {
+            let types: [(code: String, text: String, isOne: (Character) -> Bool)] = [
+                ("lowerCase", "lower case letters (a-z)", { ("a"..."z").contains($0) }),
+                ("upperCase", "upper case letters (A-Z)", { ("A"..."Z").contains($0) }),
+                ("numbers", "numbers (i.e. 0-9)", { ("0"..."9").contains($0) }),
+                ("specialCharacters", "special characters (e.g. !@#$%^&*)", { !$0.isLetter && !$0.isNumber }),
+            ]
+            let met = types.map { password.contains(where: $0.isOne) }
+            let items = zip(types, met).map { type, isMet -> JSONValue in
+                [
+                    "message": .string(type.text), "code": .string(type.code), "format": [], "verified": .bool(isMet),
+                ]
+            }
+            let count = Int64(met.count { $0 })
+            add(
+                "containsAtLeast",
+                "Contain at least %d of the following %d types of characters:",
+                [passwordTypes, 4],
+                items: items,
+                isMet: count >= passwordTypes
+            )
+            policy.append("* At least \(passwordTypes) of 4 types of characters")
+        }
+        return isGood ? nil : (rules, policy.joined(separator: "\n"))
     }
 }

@@ -20,6 +20,8 @@ struct Auth0World: ProviderWorld {
         let id: String
         var user: SandboxUser
         var recoveryCode: String?
+        /// The passwords before the present one, the newest first.
+        var oldPasswords: [String] = []
         /// The step of the code of the app that was taken last.
         var lastStep: Int64 = -1
         /// Wrong codes that count still, and since when.
@@ -31,6 +33,8 @@ struct Auth0World: ProviderWorld {
     /// A sign-in between the password and the second factor.
     struct Flow: Sendable {
         let person: String
+        /// The app that it was begun by.
+        let client: String
         /// What the tokens will be for.
         let grant: Auth0Grant
         let endsAt: Int64
@@ -74,6 +78,8 @@ struct Auth0World: ProviderWorld {
     var devices: [String: Device] = [:]
     var lastDevice = 0
     var authorizations: [String: Authorization] = [:]
+    /// The sessions of browsers: whose, by the value of their cookie.
+    var browsers: [String: String] = [:]
     var flows: [String: Flow] = [:]
     var challenges: [String: Challenge] = [:]
     var lastChallenge = 0
@@ -83,6 +89,10 @@ struct Auth0World: ProviderWorld {
     /// How often each thing was presented that can be spent, by its fingerprint.
     var spent: [String: Int64] = [:]
     var counters: [String: Int64] = [:]
+    /// What was done too often of late, by what it is counted for.
+    var buckets: [String: Bucket] = [:]
+    /// The requests of a minute.
+    var requests: (count: Int64, minute: Int64) = (0, 0)
     /// The nonce that proofs need; nil before the first.
     var nonce: String?
     /// The proofs that were taken, and how long they are remembered.
@@ -110,7 +120,16 @@ struct Auth0World: ProviderWorld {
     }
 
     mutating func answer(_ request: SandboxRequest, context: inout SandboxContext) -> SandboxResponse {
-        var exchange = Auth0Exchange(request, context: context)
+        let exchange = Auth0Exchange(request, context: context)
+        let isOver = countRequest(exchange)
+        var response = isOver ? Auth0Failure.tooManyRequests.response : answer(exchange, &context)
+        tellLimit(in: &response, exchange)
+        return response
+    }
+
+    private mutating func answer(_ exchange: Auth0Exchange, _ context: inout SandboxContext) -> SandboxResponse {
+        var exchange = exchange
+        let request = exchange.request
         if let assertion = exchange["client_assertion"] { spend("client_assertion", assertion) }
         flows.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         challenges.forget(over: Self.capacity) { $0.endsAt > exchange.now }
@@ -120,10 +139,12 @@ struct Auth0World: ProviderWorld {
         authorizations.forget(over: Self.capacity) { $0.endsAt > exchange.now }
         suspicions.forget(over: Self.capacity) { $0.count >= exchange.settings.addressThreshold }
         unblocking.forget(over: Self.capacity) { _ in false }
+        browsers.forget(over: Self.capacity) { _ in false }
         lastBlockMail.forget(over: Self.capacity) { $0 > exchange.now - 3_600_000 }
         proofs.forget(over: Self.capacity) { $0 > exchange.now }
         spent.forget(over: Self.capacity) { _ in false }
         failures.forget(over: Self.capacity) { $0 >= exchange.settings.threshold }
+        buckets.forget(over: Self.capacity) { $0.since > exchange.now - 86_400_000 }
         do throws(Auth0Failure) {
             switch "\(request.method) \(request.path.dropFirst(Self.base.count))" {
             case "POST /oauth/token":
@@ -145,6 +166,7 @@ struct Auth0World: ProviderWorld {
             case "GET /activate", "POST /activate": return try activate(exchange)
             case "GET /authorize": return try authorize(exchange)
             case "POST /u/login": return try logIn(exchange, &context)
+            case "GET /v2/logout": return try logOut(exchange)
             case "GET /unblock": return try unblockPage(exchange)
             case "GET /userinfo": return .json(try profile(exchange))
             case "POST /dbconnections/signup": return try signUp(exchange, &context)

@@ -57,6 +57,14 @@ extension AuthSandbox {
         }
     }
 
+    /// Deletes an account at Auth0; its tokens are found out to be of nobody when they are used.
+    ///
+    /// - Parameter user: An identifier, such as an e-mail address.
+    /// - Throws: ``SandboxError`` for a person who is not known.
+    public func deleteAtAuth0(_ user: String) throws(SandboxError) {
+        try with(Auth0World.self) { world, _ throws(SandboxError) in try world.delete(user) }
+    }
+
     /// How often each thing was presented to Auth0 that can be spent, such as `otp 1a2b…`: its sort and a fingerprint.
     public var auth0Presentations: [String: Int64] { world(Auth0World.self).spent }
 

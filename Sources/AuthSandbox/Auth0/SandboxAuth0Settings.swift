@@ -40,6 +40,10 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: `http://127.0.0.1/callback` and `https://app.example.com/callback`.
     public var callbacks = ["http://127.0.0.1/callback", "https://app.example.com/callback"]
+    /// `logout_urls`: where a browser may go after `/v2/logout`.
+    ///
+    /// Default: `https://app.example.com/` and `http://127.0.0.1/`, the port of which does not matter.
+    public var logoutURLs = ["https://app.example.com/", "http://127.0.0.1/"]
     /// `device_life_s`: how long a device login lasts.
     ///
     /// Default: 900 s.
@@ -52,6 +56,14 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: 200.
     public var tokenLimit: Int64 = 200
+    /// `refresh_lifetime_s`: how long a sign-in's refresh tokens are good at all, however often they are replaced.
+    ///
+    /// Default: 30 days.
+    public var refreshLifetime: Int64 = 2_592_000_000
+    /// `refresh_idle_s`: how long they are good without being used; nil (`null`) for as long as they last.
+    ///
+    /// Default: as long as they last.
+    public var refreshIdle: Int64?
     /// `rotation`: whether each use of a refresh token replaces it.
     ///
     /// Default: true.
@@ -76,6 +88,21 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: any.
     public var profileLimit: Int64?
+    /// `request_limit`: how many requests a minute the tenant takes, as each answer tells then; nil (`null`) for any, of which
+    /// no answer tells.
+    ///
+    /// Default: any.
+    public var requestLimit: Int64?
+    /// `send_limits`: whether codes and mails have the limits that Auth0 publishes: 10 text messages of a person's second
+    /// factor and then one an hour, 20 mails and then one a minute; 50 codes or links in place of a password in an hour for one
+    /// address of the network; 10 mails to set a new password and then one a minute.
+    ///
+    /// Default: true.
+    public var limitsSending = true
+    /// `push_rejection_status`: the status of the answer that a push was refused: 400, or 200 as older tenants have it.
+    ///
+    /// Default: 400.
+    public var pushRejectionStatus: Int64 = 400
     /// `connections`: the databases that a `realm` or a `connection` can name; everybody is in each.
     ///
     /// Default: `Username-Password-Authentication`.
@@ -88,6 +115,14 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: 8.
     public var shortestPassword: Int64 = 8
+    /// `password_types`: how many of four types of characters a password needs: lower case, upper case, numbers, others.
+    ///
+    /// Default: 0.
+    public var passwordTypes: Int64 = 0
+    /// `password_history`: how many of a person's last passwords cannot be set again, the present one included.
+    ///
+    /// Default: 0.
+    public var passwordHistory: Int64 = 0
     /// `audiences`: the APIs that an `audience` can name.
     ///
     /// Default: `https://api.example.com`.
@@ -137,17 +172,24 @@ extension SandboxAuth0Settings: SandboxPart {
         case addressThreshold = "ip_threshold"
         case detectsBots = "bot_detection"
         case grants, passwordless, callbacks
+        case logoutURLs = "logout_urls"
         case deviceLifetime = "device_life_s"
         case deviceInterval = "device_interval_s"
         case tokenLimit
+        case refreshLifetime = "refresh_lifetime_s"
+        case refreshIdle = "refresh_idle_s"
         case rotates = "rotation"
         case leeway = "leeway_s"
         case accessLifetime = "access_lifetime_s"
         case wantsFactorOnRefresh = "mfa_on_refresh"
         case tellsRequirements = "requirements"
         case profileLimit = "userinfo_limit"
+        case requestLimit
+        case limitsSending = "send_limits"
+        case pushRejectionStatus
         case allowsSignUp = "signup"
         case shortestPassword = "password_length"
+        case passwordTypes, passwordHistory
         case connections, audiences, permissions
         case idTokenAlgorithm = "id_token_algorithm"
         case sessionLife = "session_life_s"

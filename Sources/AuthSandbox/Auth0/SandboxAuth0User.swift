@@ -4,13 +4,14 @@ import HTTPRecovery
 ///
 /// A `compromised` or `pwned` password has been leaked, and whoever is not `active` is blocked.
 public struct SandboxAuth0User: Sendable, Equatable {
-    /// `factors`: what is asked for after the password: `otp`, `sms`, `email`, `push` and `recovery-code`.
+    /// `factors`: what is asked for after the password: `otp`, `sms`, `voice`, `email`, `push` and
+    /// `recovery-code`.
     ///
     /// Nil (absent): an authenticator app for whoever has a `totp_secret`, and a recovery code for whoever has a
     /// `backup_codes`.
     public var factors: [String]?
-    /// `enroll`: what they have to set up after the password, since they have no factor yet: one of `otp`, `sms`, `email`
-    /// and `push`.
+    /// `enroll`: what they have to set up after the password, since they have no factor yet: one of `otp`, `sms`, `voice`,
+    /// `email` and `push`.
     ///
     /// Default: nothing.
     public var enrollments: [String] = []
@@ -24,7 +25,8 @@ public struct SandboxAuth0User: Sendable, Equatable {
 extension SandboxAuth0User: SandboxPart {
     static let key = "auth0"
     static let words = [
-        "factors": ["otp", "sms", "email", "push", "recovery-code"], "enroll": ["otp", "sms", "email", "push"],
+        "factors": ["otp", "sms", "voice", "email", "push", "recovery-code"],
+        "enroll": ["otp", "sms", "voice", "email", "push"],
     ]
 
     enum CodingKeys: String, CodingKey {

@@ -31,6 +31,7 @@ extension ClerkWorld {
         if strategy == "passkey" {
             proof = challenge(call, account: signIn.account)
         } else if isVisit {
+            try checkConnection(signIn, call)
             proof = try beginVisit(strategy, signIn: signIn.id, call)
         } else {
             try checkLock(signIn.account, call)
@@ -41,6 +42,23 @@ extension ClerkWorld {
         }
         signIns[signIn.id]?.proofs[call.step] = proof
         return view(of: signIn)
+    }
+
+    /// Each `enterprise_sso` among somebody's first factors is a connection of its own.
+    static func connection(_ number: Int) -> String { "ec_\(number)" }
+
+    /// Refuses the visit of an enterprise's provider if it is not said which of several.
+    private func checkConnection(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
+        let count = offered(signIn, call.step).count { $0 == "enterprise_sso" }
+        guard call.strategy == "enterprise_sso", count > 0 else { return }
+        let parameter = "enterprise_connection_id"
+        guard let wanted = call.field(parameter) else {
+            if count == 1 { return }
+            throw ClerkFailure(parameter, "\(parameter)_is_required_with_multiple_connections", "is required")
+        }
+        guard (1...count).contains(where: { Self.connection($0) == wanted }) else {
+            throw .invalidValue(parameter, wanted)
+        }
     }
 
     /// Sends a code, if there is somebody to send it to.

@@ -69,14 +69,21 @@ extension ClerkWorld {
         if let id = visit.signIn, var signIn = signIns[id], var proof = signIn.proofs[.first] {
             let failure = decision == "allow" ? refusal(of: call.field("email"), call) : .externalAccessDenied
             Self.judge(&proof, call.field("email"), failure, orTransfer: failure == .externalAccountUnknown)
-            if proof.status == "verified" {
-                signIn.account = proof.visitor.flatMap { accountsByIdentifier[$0.lowercased()] }
+            let visitor = proof.visitor.flatMap { accountsByIdentifier[$0.lowercased()] }
+            let isOther = visitor != signIn.account
+            if proof.status == "verified", signIn.reverification == nil {
+                signIn.account = visitor
                 signIn.identifier = account(of: signIn)?.user.identifier
                 nonce = call.context.random.letters(32)
                 signIn.rotatingNonce = nonce
             }
+            // Somebody else's account there neither proves who has the session nor makes anybody a new one.
+            if signIn.reverification != nil, proof.status != "failed", proof.status == "transferable" || isOther {
+                Self.judge(&proof, call.field("email"), .externalAccountUnknown, orTransfer: false)
+            }
             signIn.proofs[.first] = proof
             signIns[id] = signIn
+            if signIn.reverification != nil, proof.status == "verified" { afterVerified(.first, of: id, call) }
         } else if let id = visit.signUp, var signUp = signUps[id], var proof = signUp.external {
             let isTaken = call.field("email").map { accountsByIdentifier[$0.lowercased()] != nil } ?? true
             let failure: ClerkFailure? =

@@ -124,6 +124,11 @@ extension ClerkWorld {
         let session = try liveSession(call)
         let level = try call.required("level")
         guard level == "multi_factor" || ClerkStep(rawValue: level) != nil else { throw .invalidValue("level", level) }
+        if let id = verificationElsewhere(session, level, call) {
+            if signIns[id]?.proofs[.first]?.status != "unverified" { sessions[session.id]?.verification = nil }
+            if signIns[id]?.status == "needs_second_factor" { sessions[session.id]?.verification = id }
+            return wrapped(verificationView(of: id), session.client)
+        }
         let account = accounts[session.account]
         let hasSecond = account?.secondFactors.isEmpty == false
         let verification = ClerkSignIn(
@@ -138,6 +143,15 @@ extension ClerkWorld {
         signIns[verification.id] = verification
         sessions[session.id]?.verification = verification.id
         return wrapped(verificationView(of: verification.id), session.client)
+    }
+
+    /// The verification for which somebody visits an identity provider: who comes back asks in this way what has become of
+    /// it, and is told once.
+    private func verificationElsewhere(_ session: ClerkSession, _ level: String, _ call: ClerkCall) -> String? {
+        guard let open = session.verification.flatMap({ signIns[$0] }), open.reverification?.level == level,
+            open.abandonAt > call.now, let proof = open.proofs[.first], Self.isVisit(proof.strategy)
+        else { return nil }
+        return open.id
     }
 
     /// The verification that is under way for the session in the path, which has to be at one of its steps.

@@ -133,8 +133,11 @@ extension ClerkWorld {
         where isShown: (String) -> Bool = { _ in true }
     ) -> JSONValue {
         let account = account(of: signIn)
+        var connections = 0
         return .array(
             offered(signIn, step).filter(isShown).map { strategy in
+                let isConnection = strategy == "enterprise_sso"
+                if isConnection { connections += 1 }
                 let contact = account?.contacts(for: strategy).first
                 let key = strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
                 return .present([
@@ -142,6 +145,8 @@ extension ClerkWorld {
                     "safe_identifier": contact.map { .string(Self.masked($0.address)) },
                     key: contact.map { .string($0.id) },
                     "primary": contact.map { _ in true },
+                    "enterprise_connection_id": isConnection ? .string(Self.connection(connections)) : nil,
+                    "enterprise_connection_name": isConnection ? .string("Connection \(connections)") : nil,
                 ])
             }
         )

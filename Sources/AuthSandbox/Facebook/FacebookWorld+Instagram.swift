@@ -5,6 +5,8 @@ struct FacebookContainer: Sendable {
     /// The Instagram account's id.
     let account: String
     let createdAt: Int64
+    /// Whether what is at the address cannot be published: its path ends in `broken`.
+    let isBroken: Bool
     var publishedAt: Int64?
 }
 
@@ -23,11 +25,15 @@ extension FacebookWorld {
         case "GET ": return ["id": .string(account), "username": .string("account_\(account)")]
         case "POST media":
             try person.demand("instagram_content_publish")
-            guard exchange.value("image_url") ?? exchange.value("video_url") != nil else {
+            guard let address = exchange.value("image_url") ?? exchange.value("video_url") else {
                 throw .parameter("The parameter image_url is required")
             }
             let id = nextNumber()
-            containers[id] = FacebookContainer(account: account, createdAt: exchange.now)
+            containers[id] = FacebookContainer(
+                account: account,
+                createdAt: exchange.now,
+                isBroken: address.hasSuffix("broken")
+            )
             return ["id": .string(id)]
         case "POST media_publish":
             try person.demand("instagram_content_publish")
@@ -46,7 +52,9 @@ extension FacebookWorld {
     private static func state(_ container: FacebookContainer, _ exchange: FacebookExchange) -> String {
         if container.publishedAt != nil { return "PUBLISHED" }
         let age = exchange.now - container.createdAt
-        return age >= day ? "EXPIRED" : age < exchange.settings.mediaTime ? "IN_PROGRESS" : "FINISHED"
+        if age >= day { return "EXPIRED" }
+        if age < exchange.settings.mediaTime { return "IN_PROGRESS" }
+        return container.isBroken ? "ERROR" : "FINISHED"
     }
 
     private mutating func publish(
@@ -59,7 +67,8 @@ extension FacebookWorld {
         }
         switch Self.state(container, exchange) {
         case "IN_PROGRESS": throw .instagram(9007, 2_207_027, "Media ID is not available")
-        case "EXPIRED", "PUBLISHED": throw .instagram(24, 2_207_008, "The media builder has expired or was used")
+        case "EXPIRED", "PUBLISHED", "ERROR":
+            throw .instagram(24, 2_207_008, "The media builder has expired or was used")
         default: break
         }
         guard postsOfDay(account, exchange.now) < exchange.settings.mediaPerDay else {

@@ -92,6 +92,8 @@ struct OktaTransaction: Sendable {
         var nonce: String?
         /// Whether Okta Verify on the device is opened by an address, since no page speaks to it.
         var isOpened = false
+        /// Whether the link of the mail was opened, by whoever has it.
+        var isLinkOpened = false
         /// How many polls were answered.
         var polls = 0
         /// When the push was sent.
@@ -114,8 +116,10 @@ struct OktaSession: Sendable {
 struct OktaOneTimeToken: Sendable {
     let account: String
     let expiresAt: Int64
-    /// `PASSWORD` or `UNLOCK` of a recovery.
+    /// `PASSWORD` or `UNLOCK` of a recovery, `ACCOUNT_ACTIVATION` of an invitation.
     var recoveryType: String?
+    /// What it is called where a flow of the identity engine begins.
+    var link: String { recoveryType == "ACCOUNT_ACTIVATION" ? "activation_token" : "recovery_token" }
     var methods: [String] = []
     var isUsed = false
 }

@@ -19,6 +19,21 @@ extension OktaWorld {
             "begin a step-up of somebody's session, as a browser is sent to a login page with: {user}; {state_token}"
         ) { world, order, context throws(SandboxError) in try world.stepUp(order.user, context) },
         control(
+            "POST okta/open_link",
+            OpenOrder.self,
+            "open the link of the mails that somebody's sign-ins wait for, in another browser: {user}; {opened}"
+        ) { world, order, _ throws(SandboxError) in
+            ["opened": .int(world.openLinks(of: try world.known(order.user)))]
+        },
+        control(
+            "POST okta/link",
+            LinkOrder.self,
+            "send somebody a link by an administrator: {user, for?: recovery|activation}; {token}"
+        ) { world, order, context throws(SandboxError) in
+            let id = try world.known(order.user)
+            return ["token": .string(world.link(id, isActivation: order.purpose == "activation", context))]
+        },
+        control(
             "POST okta/end",
             EndOrder.self,
             "end sessions or transactions from afar: {what?: sessions|transactions, user?}"
@@ -39,6 +54,42 @@ extension OktaWorld {
 
     private struct StepUpOrder: SandboxInput {
         var user: String
+    }
+
+    private struct OpenOrder: SandboxInput {
+        var user: String
+    }
+
+    /// Opens the links of mails that flows wait for; tells how many.
+    mutating func openLinks(of user: String) -> Int64 {
+        let waiting = flows.filter { _, flow in
+            flow.transaction.account == user && flow.transaction.challenge?.factor.type == "email"
+        }
+        for id in waiting.keys { flows[id]?.transaction.challenge?.isLinkOpened = true }
+        return Int64(waiting.count)
+    }
+
+    private struct LinkOrder: SandboxInput {
+        var user: String
+        var purpose: String?
+
+        static let words = ["for": ["recovery", "activation"]]
+
+        enum CodingKeys: String, CodingKey {
+            case user
+            case purpose = "for"
+        }
+    }
+
+    /// The token of a link that an administrator has sent to somebody.
+    mutating func link(_ id: String, isActivation: Bool, _ context: SandboxContext) -> String {
+        let token = "re" + random.letters(18)
+        recoveryTokens[token] = OktaOneTimeToken(
+            account: id,
+            expiresAt: context.now + 3_600_000,
+            recoveryType: isActivation ? "ACCOUNT_ACTIVATION" : "PASSWORD"
+        )
+        return token
     }
 
     private struct PushOrder: SandboxInput {

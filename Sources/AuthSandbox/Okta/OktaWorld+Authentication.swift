@@ -100,8 +100,9 @@ extension OktaWorld {
             transaction.expiresAt = exchange.now + exchange.okta.transactionLife
             return answer(transaction, exchange)
         }
-        // Nobody here has been sent an activation token.
-        if exchange.text("token") != nil { throw .authentication }
+        if let token = exchange.text("token") {
+            return try redeem(link: token, "activation_token", or: .authentication, exchange)
+        }
         let name = try exchange.required("username")
         try admit(signInOf: name, exchange)
         if exchange.text("password") == nil, exchange.okta.allowsPasswordless,

@@ -73,8 +73,19 @@ extension OktaWorld {
 
     /// The link of a mail is followed.
     mutating func redeem(_ exchange: OktaExchange) throws(OktaFailure) -> SandboxResponse {
-        let token = try exchange.required("recoveryToken")
-        guard let held = recoveryTokens[token], let account = accounts[held.account] else { throw .token }
+        try redeem(link: exchange.required("recoveryToken"), "recovery_token", or: .token, exchange)
+    }
+
+    /// The token of a link is presented, which is good once.
+    mutating func redeem(
+        link token: String,
+        _ sort: String,
+        or unknown: OktaFailure,
+        _ exchange: OktaExchange
+    ) throws(OktaFailure) -> SandboxResponse {
+        guard let held = recoveryTokens[token], held.link == sort, let account = accounts[held.account] else {
+            throw unknown
+        }
         guard !held.isUsed, held.expiresAt > exchange.now else { throw .recoveryUsed }
         recoveryTokens[token]?.isUsed = true
         var transaction = begin(account.id, login: account.login, exchange)

@@ -142,6 +142,11 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: `off`.
     public var emailLink = "off"
+    /// `email_poll`: whether the identity engine lets a client look, while it asks for the code of a mail, whether its
+    /// link was opened elsewhere (`POST /_sandbox/okta/open_link`).
+    ///
+    /// Default: true.
+    public var pollsEmail = true
     /// `passwordless`: whether the Authentication API lets another factor stand in the place of the password, for people
     /// who have one.
     ///
@@ -193,6 +198,7 @@ extension SandboxOktaSettings: SandboxPart {
         case identityProvider, providerType, providerUser
         case wantsCaptcha = "captcha"
         case emailLink
+        case pollsEmail = "email_poll"
         case allowsPasswordless = "passwordless"
     }
 }

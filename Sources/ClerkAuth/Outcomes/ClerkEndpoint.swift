@@ -41,6 +41,25 @@ struct ClerkEndpoint {
     /// Whether it is about the client, its sessions or its sign-in, which reading the client again would show.
     var isClientState: Bool { segments.first == "client" || segments.contains("sessions") || isFlow }
 
+    /// Whether it tries what failures are counted of, or has something sent for it: it is not done while the account is
+    /// locked.
+    var isCountedAgainstAccount: Bool {
+        guard method == .post, let last = segments.last else { return false }
+        return ["sign_ins", "reset_password", "change_password"].contains(last) || last.hasPrefix("attempt_")
+            || last.hasPrefix("prepare_")
+    }
+
+    /// The sign-in or sign-up that it is a step of.
+    var flowID: String? { id(after: "sign_ins") ?? id(after: "sign_ups") }
+
+    /// The session that it is about.
+    var sessionID: String? { id(after: "sessions") }
+
+    private func id(after collection: Substring) -> String? {
+        guard let index = segments.firstIndex(of: collection), index + 1 < segments.count else { return nil }
+        return String(segments[index + 1])
+    }
+
     /// Whether it makes a session token.
     var isTokens: Bool { segments.contains("sessions") && segments.contains("tokens") }
 

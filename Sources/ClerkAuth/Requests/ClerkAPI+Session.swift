@@ -52,10 +52,24 @@ extension ClerkAPI {
         return session
     }
 
-    /// Whose lockout holds for a session, as far as the server has told of it.
-    func account(of session: String?) async throws -> String? {
-        let known = mirror.known(ClientToken.lineage(of: try await tokens.read().credentials))
-        return known??.sessions.first { $0.id == session }?.account
+    /// Stores the session that a flow has led to.
+    ///
+    /// An answer that names it need not show it; then the client is read, since only that tells whether it is active.
+    ///
+    /// - Parameters:
+    ///   - id: The session's id; nil for the client's current one.
+    ///   - answer: The answer that says that the flow is complete.
+    /// - Throws: `RecoveryError`; of the kind `unreadable` if nothing shows the session.
+    func adopt(session id: String?, endOf answer: ClerkAnswer) async throws -> ClerkSession {
+        guard let id else {
+            guard let session = answer.client?.currentSession else { throw answer.failure(.unreadable) }
+            return try await adopt(session)
+        }
+        if let shown = answer.client?.sessions.first(where: { $0.id == id }) { return try await adopt(shown) }
+        guard let read = try await readClient()?.sessions.first(where: { $0.id == id }) else {
+            throw answer.failure(.unreadable)
+        }
+        return try await adopt(read)
     }
 
     /// Stores a session before anyone uses it; what belongs to another one goes.
@@ -63,6 +77,7 @@ extension ClerkAPI {
         try await tokens.update { credentials in
             if credentials.sessionID != session.id { credentials.remove(.session) }
             credentials.sessionID = session.id
+            AccountNames.write(session.account, of: session.id, to: &credentials)
         }
         return session
     }
@@ -71,10 +86,14 @@ extension ClerkAPI {
     /// operation has done.
     func forget(session id: String, _ context: CallContext) async throws {
         sessionTokens.drop(session: id)
-        let present = try await tokens.read().credentials
-        guard present.sessionID == id, let version = present.version(of: .session),
-            try await tokens.clear(.session, ifVersion: version)
-        else { return }
+        while true {
+            let present = try await tokens.read()
+            guard present.credentials.sessionID == id else { return }
+            var changed = present.credentials
+            changed.remove(.session)
+            AccountNames.remove(id, from: &changed)
+            if try await tokens.replace(version: present.version, with: changed) != nil { break }
+        }
         context.emit(.clear(.session))
     }
 

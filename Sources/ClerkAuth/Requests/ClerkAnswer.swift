@@ -20,17 +20,8 @@ struct ClerkAnswer: Sendable {
         return nil
     }
 
-    /// The session that a sign-in led to.
-    func session(of signIn: ClerkSignIn) -> ClerkSession? {
-        guard let id = signIn.createdSessionID else { return ClerkClient.find(in: json)?.currentSession }
-        return session(id)
-    }
-
-    /// The session with the id, as the answer shows it; if it does not, an active one with nothing else known.
-    func session(_ id: String) -> ClerkSession? {
-        ClerkClient.find(in: json)?.sessions.first { $0.id == id }
-            ?? ClerkSession(["id": .string(id), "status": .string(ClerkSessionStatus.active.rawValue)])
-    }
+    /// The client that it shows.
+    var client: ClerkClient? { ClerkClient.find(in: json) }
 
     /// The error that the answer amounts to.
     func failure(

@@ -29,6 +29,8 @@ public struct ClerkSession: AuthSession, Hashable {
     public var tasks: [String]
     /// The names that the server shows of whose session it is: addresses, numbers and user name.
     public var identifiers: [String]
+    /// Whether the person may make an organization; nil if the server does not say.
+    var mayCreateOrganization: Bool?
     /// The device that it was used on last; nil where the server does not tell, as it does in
     /// ``Clerk/sessionsOnAllDevices()``.
     public var device: ClerkSession.Device?
@@ -74,6 +76,7 @@ public struct ClerkSession: AuthSession, Hashable {
         userID = json["user"]?["id"]?.string ?? json["user_id"]?.string
         tasks = json["tasks"]?.array?.compactMap { $0["key"]?.string } ?? []
         identifiers = Self.identifiers(in: json)
+        mayCreateOrganization = json["user"]?["create_organization_enabled"]?.bool
         device = Device(json["latest_activity"])
     }
 

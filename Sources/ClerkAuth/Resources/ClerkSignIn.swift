@@ -62,6 +62,10 @@ public struct ClerkFactor: Sendable, Hashable {
     public var emailAddressID: String?
     /// The id of the phone number that a code goes to.
     public var phoneNumberID: String?
+    /// The id of the enterprise's connection that the person proves themselves to.
+    public var enterpriseConnectionID: String?
+    /// The name of that connection.
+    public var enterpriseConnectionName: String?
     /// Whether it is the primary or default one.
     public var isDefault: Bool
 
@@ -76,6 +80,8 @@ public struct ClerkFactor: Sendable, Hashable {
         safeIdentifier = json["safe_identifier"]?.string
         emailAddressID = json["email_address_id"]?.string
         phoneNumberID = json["phone_number_id"]?.string
+        enterpriseConnectionID = json["enterprise_connection_id"]?.string?.nonEmpty
+        enterpriseConnectionName = json["enterprise_connection_name"]?.string?.nonEmpty
         isDefault = json["default"]?.bool == true || json["primary"]?.bool == true
     }
 
@@ -96,8 +102,9 @@ public struct ClerkFactor: Sendable, Hashable {
         return Factor(
             key: key,
             providerName: strategy,
-            destination: safeIdentifier.map(Self.masked),
-            id: emailAddressID ?? phoneNumberID,
+            destination: key == .redirect
+                ? enterpriseConnectionName ?? safeIdentifier : safeIdentifier.map(Self.masked),
+            id: key == .redirect ? enterpriseConnectionID : emailAddressID ?? phoneNumberID,
             isDefault: isDefault
         )
     }

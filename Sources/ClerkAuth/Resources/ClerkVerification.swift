@@ -7,6 +7,8 @@ public struct ClerkVerification: Sendable, Hashable {
     public var status: String
     /// The strategy that is under way.
     public var strategy: String?
+    /// The strategies by which it can be proved, as far as the server says.
+    var supportedStrategies: [String] = []
     /// The attempts so far.
     public var attempts: Int?
     /// When it expires.
@@ -30,6 +32,7 @@ public struct ClerkVerification: Sendable, Hashable {
         guard let json, json["status"]?.string != nil || json["strategy"]?.string != nil else { return nil }
         status = json["status"]?.string ?? ""
         strategy = json["strategy"]?.string
+        supportedStrategies = (json["supported_strategies"]?.array ?? []).prefix(16).compactMap { $0.string?.nonEmpty }
         attempts = json["attempts"]?.number.map { Int(clamping: $0.saturatedInt) }
         expireAt = json["expire_at"]?.milliseconds
         nonce = json["nonce"]?.string?.nonEmpty.map { Secret($0) }

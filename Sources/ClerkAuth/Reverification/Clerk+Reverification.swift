@@ -4,7 +4,8 @@ import HTTPRecovery
 extension Clerk {
     /// Has the person prove themselves again within the session, as for a sensitive action (step-up).
     ///
-    /// Factors, codes and lockouts are dealt with as in a sign-in, and each answer is sent once. Session tokens that are
+    /// Factors, codes and lockouts are dealt with as in a sign-in, and each answer is sent once; a visit to another provider is
+    /// asked for by the key `redirect`, and needs the configuration's redirect URL. Session tokens that are
     /// held are dropped, since they tell the old age of the factors.
     ///
     /// - Parameters:

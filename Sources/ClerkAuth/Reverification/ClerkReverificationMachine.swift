@@ -30,19 +30,23 @@ struct ClerkReverificationMachine: SignInMachine {
     var openingFactor: Factor? { nil }
 
     mutating func begin() async throws -> SignInStep<ClerkSession> {
+        try await follow(calls.perform(beginning))
+    }
+
+    private var beginning: ClerkAPI.Call {
         var form = FormFields()
         form.add("level", level.rawValue)
         var call = calls.spending(base, form)
         // Nothing is spent by beginning twice.
         call.resend = .replayable
         call.account = nil
-        return try await follow(calls.perform(call))
+        return call
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
         codeLimit = nil
         switch factor.key {
-        case .emailCode, .phoneCode, .webauthn: break
+        case .emailCode, .phoneCode, .webauthn, .redirect: break
         default: return .ask(Challenge(factor: factor))
         }
         let before = verification?.status
@@ -52,6 +56,10 @@ struct ClerkReverificationMachine: SignInMachine {
             verification = updated
         }
         let proof = isSecondFactor ? verification?.secondFactorVerification : verification?.firstFactorVerification
+        if factor.key == .redirect {
+            guard let url = proof?.openRedirect else { throw answer.failure(.unreadable) }
+            return .ask(Challenge(factor: factor, url: url))
+        }
         guard factor.key == .webauthn else {
             codeLimit = calls.limit(of: proof, for: factor)
             return .ask(Challenge(factor: factor))
@@ -66,7 +74,29 @@ struct ClerkReverificationMachine: SignInMachine {
         if challenge.key == .webauthn, answer.reveal() == "unsupported" {
             throw PasskeyCeremony.failure(.unsupported())
         }
+        if challenge.key == .redirect { return try await comeBack(to: answer, of: challenge) }
         return try await attempt(answer, to: challenge.factor)
+    }
+
+    /// Reads what has become of the verification where the browser came back from another provider.
+    ///
+    /// Nothing but beginning it tells that, which hands out the one that is under way.
+    private mutating func comeBack(
+        to address: Secret,
+        of challenge: Challenge
+    ) async throws -> SignInStep<ClerkSession> {
+        var call = beginning
+        if let nonce = try RedirectCallback(address).nonce {
+            call.query.add("rotating_token_nonce", secret: nonce)
+            call.resend = .spending
+        }
+        let answer = try await calls.perform(call)
+        guard let updated = Self.verification(in: answer) else { throw answer.failure(.unreadable) }
+        // Nobody has been there yet, or that was no address of the way back.
+        if updated.status == .needsFirstFactor, updated.firstFactorVerification?.openRedirect == challenge.url {
+            throw answer.failure(.challengeIncorrect, [.askUser])
+        }
+        return try await follow(answer)
     }
 
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
@@ -88,7 +118,7 @@ struct ClerkReverificationMachine: SignInMachine {
 
     private var offered: [Factor] {
         let listed = isSecondFactor ? verification?.supportedSecondFactors : verification?.supportedFirstFactors
-        return (listed ?? []).compactMap(\.factor).filter { $0.key != .emailLink }
+        return calls.usable((listed ?? []).compactMap(\.factor)).filter { $0.key != .emailLink }
     }
 
     private static func verification(in answer: ClerkAnswer) -> ClerkSignIn? {
@@ -105,7 +135,10 @@ struct ClerkReverificationMachine: SignInMachine {
             let fresh = answer.json["response"]?["session"].flatMap { ClerkSession($0) }
             return .finished(fresh?.id == session.id ? fresh ?? session : session)
         case .needsFirstFactor, .needsSecondFactor:
-            guard !offered.isEmpty else { throw answer.failure(.factorUnavailable, [.contactAdmin]) }
+            guard !offered.isEmpty else {
+                let listed = isSecondFactor ? updated.supportedSecondFactors : updated.supportedFirstFactors
+                throw calls.withoutWay(listed.compactMap(\.factor).filter { $0.key != .emailLink }, answer)
+            }
             return .choose(offered)
         default:
             throw answer.failure(.unknown, status: updated.status.rawValue)

@@ -101,9 +101,13 @@ extension Clerk {
             resend: request.resend,
             sessionID: sessionID,
             asksClient: true,
-            account: request.resend == .spending ? try await api.account(of: sessionID) : nil
+            account: try await api.account(of: request, session: sessionID)
         )
-        guard let responder else { return try await api.send(call) }
+        guard let responder else {
+            let response = try await api.send(call)
+            await api.keepAccount(of: response, to: request)
+            return response
+        }
         return try await api.client.attended(
             call,
             where: { $0.kind == .stepUpRequired && $0.outcome.processed == .no },

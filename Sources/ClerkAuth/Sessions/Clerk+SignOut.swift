@@ -39,6 +39,7 @@ extension Clerk {
                 credentials.remove(.client)
                 credentials.sessionID = nil
                 PendingSignOuts.write([], to: &credentials)
+                AccountNames.clear(&credentials)
             }
             api.sessionTokens.drop(session: nil)
             operation.emit(.clear(.client))

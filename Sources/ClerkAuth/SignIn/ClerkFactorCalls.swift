@@ -14,6 +14,20 @@ struct ClerkFactorCalls: Sendable, ClientBound {
         get { api.client }
         set { api.client = newValue }
     }
+
+    /// The factors that can be used here: some need an address to come back to.
+    func usable(_ factors: [Factor]) -> [Factor] {
+        api.configuration.redirectURL == nil ? factors.filter { !$0.key.wantsWayBack } : factors
+    }
+
+    /// Why it cannot go on with the factors that the server offers: none can be carried out, or only the address to come
+    /// back to is missing.
+    func withoutWay(_ factors: [Factor], _ answer: ClerkAnswer) -> RecoveryError {
+        factors.contains(where: \.key.wantsWayBack)
+            ? answer.failure(.misconfigured, [.fixRequest], parameter: "redirect_url")
+            : answer.failure(.factorUnavailable, [.contactAdmin])
+    }
+
     /// Has a code or link sent, or a challenge made.
     ///
     /// - Parameters:
@@ -21,9 +35,14 @@ struct ClerkFactorCalls: Sendable, ClientBound {
     ///   - base: The path of the sign-in, or of the verification.
     ///   - isSecond: Whether it is a second factor.
     ///   - proof: The key that the answer to a link will be bound to; nil binds it to nothing.
-    func prepare(_ factor: Factor, at base: String, isSecond: Bool, proof: OAuthClient.ProofKey? = nil) async throws
-        -> ClerkAnswer
-    {
+    ///   - visit: What is wanted of another provider.
+    func prepare(
+        _ factor: Factor,
+        at base: String,
+        isSecond: Bool,
+        proof: OAuthClient.ProofKey? = nil,
+        visit: ClerkRedirect? = nil
+    ) async throws -> ClerkAnswer {
         var form = FormFields()
         form.add("strategy", factor.providerName)
         switch factor.key {
@@ -34,7 +53,10 @@ struct ClerkFactorCalls: Sendable, ClientBound {
             form.add(proof == nil ? "redirect_url" : "redirect_uri", api.configuration.redirectURL)
             form.add("code_challenge", proof?.challenge)
             form.add("code_challenge_method", proof.map { _ in OAuthClient.ProofKey.method })
-        case .redirect: form.add("redirect_url", api.configuration.redirectURL)
+        case .redirect:
+            form.add("enterprise_connection_id", factor.id)
+            form.add("redirect_url", api.configuration.redirectURL)
+            visit?.addHints(to: &form)
         default: break
         }
         return try await perform(spending("\(base)/prepare_\(isSecond ? "second" : "first")_factor", form))
@@ -131,4 +153,9 @@ struct ClerkFactorCalls: Sendable, ClientBound {
         let ceremony = PasskeyCeremony(authenticator: authenticator, time: api.client.runtime.time)
         return .proof(try await ceremony.sign(nonce, origin: api.configuration.origin))
     }
+}
+
+extension Factor.Key {
+    /// Whether a browser has to come back from it.
+    fileprivate var wantsWayBack: Bool { self == .emailLink || self == .redirect }
 }

@@ -13,6 +13,7 @@ extension ClerkSession: RememberedFields {
             .init("organization", \.lastActiveOrganizationID), .init("first_age", \.firstFactorAge),
             .init("second_age", \.secondFactorAge), .init("token", \.lastActiveToken), .init("user", \.userID),
             .init("tasks", \.tasks), .init("identifiers", \.identifiers),
+            .init("creates_organizations", \.mayCreateOrganization),
         ]
     }
 }
@@ -56,7 +57,9 @@ extension ClerkFactor: RememberedFields {
     package static var fields: [RememberedField<ClerkFactor>] {
         [
             .init("strategy", \.strategy), .init("safe_identifier", \.safeIdentifier),
-            .init("email", \.emailAddressID), .init("phone", \.phoneNumberID), .init("default", \.isDefault),
+            .init("email", \.emailAddressID), .init("phone", \.phoneNumberID),
+            .init("connection", \.enterpriseConnectionID), .init("connection_name", \.enterpriseConnectionName),
+            .init("default", \.isDefault),
         ]
     }
 }
@@ -67,7 +70,7 @@ extension ClerkVerification: RememberedFields {
     package static var fields: [RememberedField<ClerkVerification>] {
         [
             .init("status", \.status), .init("strategy", \.strategy), .init("attempts", \.attempts),
-            .init("expire_at", \.expireAt), .init("nonce", \.nonce),
+            .init("strategies", \.supportedStrategies), .init("expire_at", \.expireAt), .init("nonce", \.nonce),
             .init("redirect", \.redirectURL),
         ]
     }

@@ -62,6 +62,11 @@ public struct ClerkRedirect: Sendable, Hashable {
         form.add("strategy", strategy)
         form.add("identifier", identifier)
         form.add("redirect_url", configuration.redirectURL)
+        addHints(to: &form)
+    }
+
+    /// Adds what the provider is to know and to ask.
+    func addHints(to form: inout FormFields) {
         form.add("oidc_prompt", prompt)
         form.add("oidc_login_hint", loginHint)
     }

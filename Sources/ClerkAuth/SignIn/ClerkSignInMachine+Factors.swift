@@ -33,6 +33,7 @@ extension ClerkSignInMachine {
     /// Asks whether the link that was sent was opened.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
+        if let factor = chosen, factor.key != .emailLink { return .ask(Challenge(factor: factor)) }
         let before = signIn?.status
         let answer = try await calls.perform(ClerkAPI.Call(path: path()))
         guard let updated = answer.signIn, let factor = chosen else { throw answer.failure(.unreadable) }
@@ -50,7 +51,13 @@ extension ClerkSignInMachine {
         proof =
             factor.key == .emailLink && !isSecondFactor && !api.configuration.waitsForLinks
             ? OAuthClient.ProofKey(random: api.client.runtime.random) : nil
-        let answer = try await calls.prepare(factor, at: path(), isSecond: isSecondFactor, proof: proof)
+        let answer = try await calls.prepare(
+            factor,
+            at: path(),
+            isSecond: isSecondFactor,
+            proof: proof,
+            visit: goal.visit
+        )
         if let updated = answer.signIn {
             // Somebody else may have led the sign-in on meanwhile.
             if updated.status != before { return try await follow(updated, answer) }
@@ -79,10 +86,21 @@ extension ClerkSignInMachine {
     var pendingLink: ClerkEmailLink? { proof.map { ClerkEmailLink(proof: $0) } }
 
     mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> ClerkStep {
-        try await advance(
-            calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
-        )
+        do {
+            return try await advance(
+                calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
+            )
+        } catch let error as RecoveryError where error.kind == .challengePending && factor.key.isSent {
+            earlyAnswers += 1
+            guard earlyAnswers < Self.mostEarlyAnswers else { throw error }
+            // No answer was judged: the message is waited for, and its code asked for again.
+            chosen = factor
+            return .pending(Challenge(factor: factor), SignInContext.Pause(error.retryAfter ?? Self.linkPause.duration))
+        }
     }
+
+    /// How often a code is asked for whose message is not sent yet.
+    private static let mostEarlyAnswers = 3
 
     /// Signs with a passkey, on a challenge that is there already or one that is made now.
     mutating func sign(_ factor: Factor) async throws -> ClerkStep {

@@ -5,7 +5,7 @@ import HTTPTypes
 /// Clerk's sign-in as a part of the whole: its states, and the calls that lead from one to the next.
 struct ClerkSignInMachine: ClerkStage {
     var calls: ClerkFactorCalls
-    private var goal: ClerkSignInMethod
+    private(set) var goal: ClerkSignInMethod
 
     /// What ``begin()`` presents; forgotten once it was refused, learned once it was accepted.
     private var password: Secret?
@@ -22,6 +22,8 @@ struct ClerkSignInMachine: ClerkStage {
     var chosen: Factor?
     /// Until when the code that was sent last may be presented.
     var codeLimit: RequestOptions.SendBy?
+    /// How often the message with it was not sent yet when its code was presented.
+    var earlyAnswers = 0
     /// The sign-in under way, as the server told it last.
     var signIn: ClerkSignIn?
 
@@ -93,6 +95,7 @@ struct ClerkSignInMachine: ClerkStage {
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         codeLimit = nil
+        earlyAnswers = 0
         switch factor.key {
         case .emailCode, .phoneCode, .emailLink, .redirect: return try await prepare(factor)
         case .webauthn: return try await sign(factor)
@@ -250,22 +253,25 @@ struct ClerkSignInMachine: ClerkStage {
     }
 
     /// The factors that the server offers now and that this client can carry out.
-    private var usable: [Factor] {
+    private var listed: [Factor] {
         let listed = isSecondFactor ? signIn?.supportedSecondFactors : signIn?.supportedFirstFactors
         var factors = (listed ?? []).compactMap(\.factor)
         if factors.isEmpty, !isSecondFactor, signIn?.firstFactorVerification?.strategy == "passkey" {
             factors = [Factor(key: .webauthn, providerName: "passkey")]
         }
-        // These need an address to come back to.
-        let hasWayBack = api.configuration.redirectURL != nil
-        return hasWayBack ? factors : factors.filter { $0.key != .emailLink && $0.key != .redirect }
+        return factors
     }
 
+    /// Those of them that can be used here.
+    private var usable: [Factor] { calls.usable(listed) }
+
     /// The factors to sign in with; resetting a password is no way to sign in unless it is wanted, or the only one.
-    private var offered: [Factor] {
-        if case .newPassword = goal, !isSecondFactor { return usable.filter(\.resetsPassword) }
-        let direct = usable.filter { !$0.resetsPassword }
-        return direct.isEmpty ? usable : direct
+    private var offered: [Factor] { wanted(among: usable) }
+
+    private func wanted(among factors: [Factor]) -> [Factor] {
+        if case .newPassword = goal, !isSecondFactor { return factors.filter(\.resetsPassword) }
+        let direct = factors.filter { !$0.resetsPassword }
+        return direct.isEmpty ? factors : direct
     }
 
     mutating func advance(_ answer: ClerkAnswer) async throws -> ClerkStep {
@@ -288,7 +294,7 @@ struct ClerkSignInMachine: ClerkStage {
         }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
-            if let request = goal.signUpRequest { return .transferToSignUp(request) }
+            if let request = goal.signUpRequest(after: chosen) { return .transferToSignUp(request) }
             throw answer.failure(.notFound, [], status: updated.status.rawValue)
         }
         if let url = updated.firstFactorVerification?.openRedirect, case .redirect(let redirect) = goal,
@@ -298,8 +304,7 @@ struct ClerkSignInMachine: ClerkStage {
         }
         switch updated.status {
         case .complete:
-            guard let session = answer.session(of: updated) else { throw answer.failure(.unreadable) }
-            return .finished(try await api.adopt(session))
+            return .finished(try await api.adopt(session: updated.createdSessionID, endOf: answer))
         case .needsFirstFactor, .needsSecondFactor, .needsClientTrust:
             guard !offered.isEmpty else { throw withoutWay(updated, answer) }
             return .choose(offered)
@@ -321,7 +326,7 @@ struct ClerkSignInMachine: ClerkStage {
     /// Why it cannot go on if none of the offered factors can be used here.
     private func withoutWay(_ updated: ClerkSignIn, _ answer: ClerkAnswer) -> RecoveryError {
         guard let url = updated.firstFactorVerification?.openRedirect else {
-            return answer.failure(.factorUnavailable, [.contactAdmin])
+            return calls.withoutWay(wanted(among: listed), answer)
         }
         // No browser comes back to this program; the person can go there all the same.
         var error = answer.failure(.userActionRequired, [.visitProvider])
@@ -365,6 +370,7 @@ extension ClerkSignInMachine: RecalledFields {
             .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
             .init("checks", \.checks), .init("chosen", \.chosen), .init("code_limit", \.codeLimit),
+            .init("early_answers", \.earlyAnswers),
             .init("sign_in", \.signIn),
         ]
     }

@@ -37,15 +37,21 @@ import HTTPRecovery
         }
     }
 
+    /// The visit to another provider, if that is what it begins with.
+    var visit: ClerkRedirect? { if case .redirect(let redirect) = self { redirect } else { nil } }
+
     /// Whether the person proves themselves to another provider.
-    var isElsewhere: Bool { if case .redirect = self { true } else { false } }
+    var isElsewhere: Bool { visit != nil }
 
     /// What somebody is signed up with who has proved themselves elsewhere and has no account; nil if they are not.
-    var signUpRequest: ClerkSignUpRequest? {
+    ///
+    /// - Parameter chosen: The factor by which they have proved themselves, if they have chosen one.
+    func signUpRequest(after chosen: Factor?) -> ClerkSignUpRequest? {
         switch self {
-        case .redirect(let redirect) where redirect.signsUp:
-            ClerkSignUpRequest(legalAccepted: redirect.legalAccepted, transfersSignIn: true)
+        case .redirect(let redirect):
+            redirect.signsUp ? ClerkSignUpRequest(legalAccepted: redirect.legalAccepted, transfersSignIn: true) : nil
         case .token: .transfer
+        case .identifier where chosen?.key == .redirect: .transfer
         default: nil
         }
     }

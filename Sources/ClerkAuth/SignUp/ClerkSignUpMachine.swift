@@ -78,12 +78,35 @@ struct ClerkSignUpMachine: ClerkStage {
     }
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
-        guard factor.key == .emailCode || factor.key == .phoneCode else { return .ask(Self.question(factor)) }
+        guard factor.key.isSent else { return .ask(Self.question(factor)) }
         var form = FormFields()
         form.add("strategy", factor.providerName)
+        if factor.key == .emailLink { form.add("redirect_url", calls.api.configuration.redirectURL) }
         let answer = try await calls.perform(calls.spending("\(path())/prepare_verification", form))
         signUp = Self.signUp(in: answer) ?? signUp
-        return .ask(Challenge(factor: factor))
+        return Self.wanted(of: factor)
+    }
+
+    /// What is wanted of a factor whose message is on its way: a link is opened anywhere, and waited for.
+    private static func wanted(of factor: Factor) -> ClerkStep {
+        factor.key == .emailLink ? .pending(Challenge(factor: factor), linkPause) : .ask(Challenge(factor: factor))
+    }
+
+    /// How long it is waited between two questions whether a link was opened.
+    private static let linkPause = SignInContext.Pause(.seconds(3))
+
+    /// Asks whether the link that was sent was opened.
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
+        if let bound { throw bound }
+        let answer = try await calls.perform(ClerkAPI.Call(path: path()))
+        let verification = Self.signUp(in: answer)?.verifications["email_address"]
+        guard verification?.status == "unverified", verification?.strategy == "email_link",
+            let link = unproved.first(where: { $0.key == .emailLink })
+        else { return try await follow(answer) }
+        if let end = verification?.expireAt, end <= calls.api.now {
+            throw answer.failure(.challengeExpired, [.newChallenge])
+        }
+        return Self.wanted(of: link)
     }
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> ClerkStep {
@@ -144,14 +167,14 @@ struct ClerkSignUpMachine: ClerkStage {
         ClerkSignUp(answer.json["response"] ?? answer.json) ?? ClerkSignUp(answer.json["client"]?["sign_up"])
     }
 
-    /// What can be proved by a code.
+    /// What can be proved by a code or a link.
     private var unproved: [Factor] {
         (signUp?.unverifiedFields ?? []).compactMap { field in
             switch field {
             case "email_address":
                 Factor(
-                    key: .emailCode,
-                    providerName: "email_code",
+                    key: isProvedByLink ? .emailLink : .emailCode,
+                    providerName: isProvedByLink ? "email_link" : "email_code",
                     destination: signUp?.emailAddress.map(ClerkFactor.masked)
                 )
             case "phone_number":
@@ -163,6 +186,12 @@ struct ClerkSignUpMachine: ClerkStage {
             default: nil
             }
         }
+    }
+
+    /// Whether the instance proves addresses by links alone.
+    private var isProvedByLink: Bool {
+        let strategies = signUp?.verifications["email_address"]?.supportedStrategies ?? []
+        return strategies.contains("email_link") && !strategies.contains("email_code")
     }
 
     /// The question for a field.
@@ -186,10 +215,8 @@ struct ClerkSignUpMachine: ClerkStage {
     private mutating func follow(_ updated: ClerkSignUp, _ answer: ClerkAnswer) async throws -> ClerkStep {
         signUp = updated
         if updated.status == .complete {
-            guard let id = updated.createdSessionID, let session = answer.session(id) else {
-                throw answer.failure(.unreadable)
-            }
-            return .finished(try await calls.api.adopt(session))
+            guard let id = updated.createdSessionID else { throw answer.failure(.unreadable) }
+            return .finished(try await calls.api.adopt(session: id, endOf: answer))
         }
         if updated.status == .abandoned { throw answer.failure(.flowExpired, [.restartFlow]) }
         if let check = updated.check {
@@ -205,7 +232,10 @@ struct ClerkSignUpMachine: ClerkStage {
             return .ask((request.redirect ?? ClerkRedirect(strategy: "external_account")).question(url))
         }
         if let field = updated.missingFields.first { return .ask(Self.question(Self.factor(for: field))) }
-        if !unproved.isEmpty { return .choose(unproved) }
+        if !unproved.isEmpty {
+            guard calls.usable(unproved).count == unproved.count else { throw calls.withoutWay(unproved, answer) }
+            return .choose(unproved)
+        }
         if !updated.unverifiedFields.isEmpty { throw answer.failure(.factorUnavailable, [.contactAdmin]) }
         throw answer.failure(.unknown, status: updated.status.rawValue)
     }

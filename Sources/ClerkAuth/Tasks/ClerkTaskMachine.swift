@@ -153,6 +153,7 @@ struct ClerkTaskMachine: ClerkStage {
             _ = try await perform(call(.post, "/me/change_password", form, resend: .spending))
             return try await touch()
         case (.choice, nil): return try await join(factor)
+        case (.text, nil): return .ask(Self.newOrganizationQuestion)
         case (.text, let name?): return try await createOrganization(name)
         case (.totp, nil): return try await createTOTP(factor)
         case (.totp, let code?):
@@ -195,7 +196,13 @@ struct ClerkTaskMachine: ClerkStage {
 
     private static let newOrganization = Factor(key: .text, providerName: "organization_name")
 
-    /// The organizations that the person is in, or is asked into; a new one if there is none.
+    private static let newOrganizationQuestion = Challenge(
+        factor: newOrganization,
+        prompt: "Name of the new organization"
+    )
+
+    /// The organizations that the person is in, or is asked into, and a new one if they may make one; that alone if there
+    /// is none.
     private mutating func organizations() async throws -> ClerkStep {
         var factors: [Factor] = []
         for list in ["organization_memberships", "organization_invitations", "organization_suggestions"] {
@@ -211,8 +218,9 @@ struct ClerkTaskMachine: ClerkStage {
                 }
             }
         }
-        if !factors.isEmpty { return .choose(factors) }
-        return .ask(Challenge(factor: Self.newOrganization, prompt: "Name of the new organization"))
+        guard !factors.isEmpty else { return .ask(Self.newOrganizationQuestion) }
+        if session.mayCreateOrganization == true { factors.append(Self.newOrganization) }
+        return .choose(factors)
     }
 
     /// Makes an organization the active one, behind its invitation perhaps.

@@ -75,7 +75,8 @@ struct FacebookSuccessInterpretation {
         var outcome =
             switch word {
             case "IN_PROGRESS": facebook.failure(.continue, [.poll])
-            case "EXPIRED": facebook.failure(.flowExpired, [.restartFlow])
+            // Neither can be published any more.
+            case "EXPIRED", "ERROR": facebook.failure(.flowExpired, [.restartFlow])
             default: facebook.failure(.ok)
             }
         outcome.statusType = word.bounded(to: 64)

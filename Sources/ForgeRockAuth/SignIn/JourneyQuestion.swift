@@ -160,9 +160,10 @@ extension Factor.Key {
     static func code(askedBy prompt: String?, texts: [String]) -> Factor.Key? {
         let asked = (prompt ?? "").lowercased()
         let words = ["one time", "one-time", "otp", "passcode", "code", "hotp"]
-        guard words.contains(where: { asked.holds($0) }), !asked.holds("postal"), !asked.holds("zip") else {
-            return nil
-        }
+        let first = words.compactMap { asked.firstRange(of: $0)?.lowerBound }.min()
+        guard let first, !asked.holds("postal"), !asked.holds("zip") else { return nil }
+        // A "password or access code" is a password, a "one-time password" is none.
+        if let password = asked.firstRange(of: "password")?.lowerBound, password < first { return nil }
         return code(by: asked, texts)
     }
 
@@ -176,7 +177,7 @@ extension Factor.Key {
         let names = [
             "one time", "one-time", "passcode", "verification code", "authentication code", "authenticator code",
             "security code", "recovery code", "backup code", "digit code", "oath code", "sms code", "email code",
-            "e-mail code", "tokencode", "code from your", "code sent", "code we sent", "code that",
+            "e-mail code", "tokencode", "code from your", "code sent", "code we sent",
         ]
         let isNamed = names.contains { asked.holds($0) } || words.contains { ["otp", "totp", "hotp"].contains($0) }
         guard isNamed || words.filter({ !fillers.contains($0) }) == ["code"] else { return nil }

@@ -76,6 +76,6 @@ extension OktaAPI {
     /// Revokes a token that has done its duty; it ends by itself, if that fails.
     func giveUp(_ token: OktaRecoveryToken, of app: OktaApp) async {
         let client = waiting(atMost: .zero).client
-        try? await app.oauth(at: org, client: client).revoke(token.token, hint: .access)
+        try? await oauth(for: app, by: client).revoke(token.token, hint: .access)
     }
 }

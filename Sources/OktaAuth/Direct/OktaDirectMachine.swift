@@ -9,7 +9,7 @@ import HTTPRecovery
 struct OktaDirectMachine: SignInMachine {
     var api: OktaAPI
     private(set) var context: SignInContext?
-    let app: OktaApp
+    var app: OktaApp
     var identifier: String
     /// The password until it was sent.
     var password: Secret?
@@ -112,7 +112,11 @@ struct OktaDirectMachine: SignInMachine {
 
     /// What can be tried now; which of it the person has, the server tells when it is tried.
     var factors: [Factor] {
-        func takes(_ end: String) -> Bool { challengeTypes.isEmpty || challengeTypes.contains { $0.hasSuffix(end) } }
+        func takes(_ end: String) -> Bool {
+            [challengeTypes, app.grantTypesSupported].allSatisfy { types in
+                types.isEmpty || types.contains { $0.hasSuffix(end) }
+            }
+        }
         let first = mfaToken == nil && !recovers ? [OktaSignInMachine.passwordFactor] : []
         let otp = takes("otp") ? [Factor(key: .totp, providerName: "otp")] : []
         let oob =
@@ -140,18 +144,20 @@ struct OktaDirectMachine: SignInMachine {
         }
     }
 
-    /// Asks the token endpoint; every request of a sign-in has the same scope and the same intent.
+    /// Asks the token endpoint; every request of a sign-in has the same scope, the same intent and the same assurance.
     mutating func ask(
         _ grant: String,
         _ fields: FormFields,
         isPoll: Bool = false
     ) async throws -> SignInStep<OktaSession> {
-        let oauth = try app.oauth(at: api.org, client: api.client)
+        let oauth = try api.oauth(for: app)
         var form: FormFields = ["grant_type": grant]
         form.add("mfa_token", secret: mfaToken)
         form.add(fields)
         form.add("scope", recovers ? Self.recoveryScope : app.scope)
         form.add("intent", intent)
+        form.add("acr_values", app.assurance.acrValues)
+        form.add("grant_types_supported", app.grantTypesSupported.joined(separator: " ").nonEmpty)
         let answer = try await oauth.post(
             form,
             to: .token,
@@ -240,7 +246,7 @@ struct OktaDirectMachine: SignInMachine {
         channel: String?,
         resend: RequestOptions.ResendPermission
     ) async throws -> JSONValue {
-        let oauth = try app.oauth(at: api.org, client: api.client)
+        let oauth = try api.oauth(for: app)
         var form = FormFields()
         if let mfaToken {
             form.add("mfa_token", secret: mfaToken)
@@ -250,6 +256,7 @@ struct OktaDirectMachine: SignInMachine {
             form.add("challenge_hint", grant(sort))
         }
         form.add("intent", intent)
+        form.add("acr_values", app.assurance.acrValues)
         form.add("channel_hint", channel)
         let endpoint: OAuthServer.Endpoint = mfaToken == nil ? .primaryAuthenticate : .challenge
         return try await oauth.post(form, to: endpoint, presents: mfaToken == nil ? nil : .state, resend: resend)

@@ -27,8 +27,15 @@ extension OktaAPI {
     private static let engineType = "application/ion+json; okta-version=1.0.0"
 
     /// Begins an interaction, which spends nothing: each one is a flow of its own.
-    func interact(for app: OktaApp) async throws -> OktaInteraction {
-        let oauth = try app.oauth(at: org, client: client)
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - name: The person's name, if it is known.
+    ///   - token: What a link of theirs has brought; nil if there is none.
+    func interact(for app: OktaApp, name: String? = nil, with token: OktaLinkToken? = nil) async throws
+        -> OktaInteraction
+    {
+        let oauth = try oauth(for: app)
         let request = try oauth.authorizationRequest(redirectURI: app.redirectURI, scope: app.scope)
         var form: FormFields = ["redirect_uri": app.redirectURI]
         form.add("scope", app.scope)
@@ -36,6 +43,9 @@ extension OktaAPI {
         form.add("nonce", secret: request.nonce)
         form.add("code_challenge", request.proofKey.challenge)
         form.add("code_challenge_method", OAuthClient.ProofKey.method)
+        form.add(app.assurance)
+        form.add("login_hint", name)
+        form.add(token)
         let answer = try await oauth.post(form, to: .interact, resend: .replayable)
         guard let handle = answer.members["interaction_handle"]?.string?.nonEmpty else {
             throw RecoveryError(.unreadable, in: answer.response)
@@ -122,7 +132,7 @@ extension OktaAPI {
         for app: OktaApp,
         _ answer: OktaEngineAnswer?
     ) async throws -> OktaSession {
-        let oauth = try app.oauth(at: org, client: client)
+        let oauth = try oauth(for: app)
         var parameters = FormFields()
         parameters.add("interaction_code", secret: code)
         parameters.add("code_verifier", secret: interaction.proofKey.verifier)

@@ -40,6 +40,12 @@ struct OktaEngineAnswer: Sendable {
         return values.isEmpty ? nil : OktaAuthenticator(values)
     }
 
+    /// What tells the authenticator apart whose code is asked for; nil if none is.
+    var asked: String? {
+        let isAsked = forms.contains { OktaEngineMachine.takesAnswers($0) }
+        return isAsked ? current.map { $0.id ?? $0.key } : nil
+    }
+
     /// What an option says more of elsewhere; nil if it is not there.
     func related(to option: OktaForm.Option) -> OktaAuthenticator? {
         guard let path = option.relation, path.hasPrefix("$.") else { return nil }

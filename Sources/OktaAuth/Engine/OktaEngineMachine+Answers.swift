@@ -23,9 +23,7 @@ extension OktaEngineMachine {
         case _ where challenge.factor.id?.hasPrefix("question/") == true:
             return try await enroll(answer, toQuestion: challenge.factor.providerName)
         case _ where challenge.factor.id?.hasPrefix("entry/") == true:
-            entries[challenge.factor.providerName] = answer
-            guard let standing = self.answer else { throw missing("form") }
-            return try await follow(standing)
+            return try await submit(entry: answer, to: challenge)
         case .emailCode: return try await submit(code: try code(of: answer))
         default: return try await submit(code: answer)
         }
@@ -89,7 +87,7 @@ extension OktaEngineMachine {
         case .webauthn: return try await sign(form, answer, current)
         // A poll stands beside it and waits for the phone.
         case .push: return form["credentials"] == nil ? nil : .ask(question(.totp, current))
-        default: return .ask(question(key, current))
+        default: return try await ask(question(key, current), answer)
         }
     }
 
@@ -104,11 +102,11 @@ extension OktaEngineMachine {
         case .securityAnswer:
             let questions = Self.questions(form)
             return questions.isEmpty ? .ask(question(key, current)) : .choose(questions)
-        default: return .ask(question(key, current, setup: current.setup))
+        default: return try await ask(question(key, current, setup: current.setup), answer)
         }
     }
 
-    private func question(_ key: Factor.Key, _ current: OktaAuthenticator, setup: Secret? = nil) -> Challenge {
+    func question(_ key: Factor.Key, _ current: OktaAuthenticator, setup: Secret? = nil) -> Challenge {
         Challenge(
             factor: standing(key, current),
             prompt: key == .securityAnswer ? current.question : current.page.map { _ in Self.duoPrompt },
@@ -147,28 +145,40 @@ extension OktaEngineMachine {
 
     // MARK: Forms with several fields
 
+    /// Takes what was typed into a field; a yes or a no that is neither is asked for again.
+    private mutating func submit(entry text: Secret, to challenge: Challenge) async throws -> SignInStep<OktaSession> {
+        guard let standing = answer else { throw missing("form") }
+        let name = challenge.factor.providerName
+        let path = (challenge.factor.id ?? "").split(separator: "/").dropFirst().joined(separator: "/")
+        let form = standing.forms.first { "\($0.name)/\(path)" == name }
+        if let field = form?[path], field.value(of: text.reveal()) == nil {
+            throw failure(.invalidRequest, [.askUser])
+        }
+        entries[name] = text
+        return try await follow(standing)
+    }
+
     /// Asks for each field of a form that somebody has to fill in, in the server's words; posts it with the last one.
     mutating func fill(_ form: OktaForm) async throws -> SignInStep<OktaSession> {
         let open = form.openPaths
         if let path = open.first(where: { entries["\(form.name)/\($0)"] == nil }) {
             let field = form[path]
-            let options = field?.options.compactMap { $0.value?.string ?? $0.label }.joined(separator: ", ")
+            let named = field?.options.compactMap { $0.value?.string ?? $0.label }.joined(separator: ", ").nonEmpty
+            let options = field?.isBoolean == true ? "yes or no" : named
             let isPassword = path.hasSuffix("passcode") && form.name.hasPrefix("enroll-")
             let factor = Factor(
                 key: isPassword ? .newPassword : .text,
                 providerName: "\(form.name)/\(path)",
                 id: "entry/\(path)"
             )
-            return .ask(Challenge(factor: factor, hint: options?.nonEmpty, prompt: field?.label ?? path))
+            return .ask(Challenge(factor: factor, hint: options, prompt: field?.label ?? path))
         }
         // What was typed stays until it is posted.
         if let question = unsolved(form) { return question }
         var values: [String: JSONValue] = [:]
         for path in open {
             guard let text = entries.removeValue(forKey: "\(form.name)/\(path)") else { continue }
-            let isNumber = form[path]?.type == "integer"
-            let number = isNumber ? Int64(text.reveal()).map { JSONValue.number(.init($0)) } : nil
-            values[path] = number ?? .string(text.reveal())
+            values[path] = form[path]?.value(of: text.reveal())
         }
         return try await post(form, values, resend: .spending)
     }

@@ -94,9 +94,7 @@ extension OktaForm {
     /// What an answer decides, as the form's values: all, nothing, or some of the scopes by their names; nil if it is none of
     /// these.
     fileprivate func decision(_ text: String) -> [String: JSONValue]? {
-        let word = text.trimming(\.isWhitespace).lowercased()
-        if ["yes", "y", "true", "allow", "1"].contains(word) { return ["consent": true] }
-        if ["no", "n", "false", "deny", "0"].contains(word) { return ["consent": false] }
+        if let isGiven = Self.truth(text) { return ["consent": .bool(isGiven)] }
         let chosen = text.split { $0 == "," || $0.isWhitespace }.map(String.init)
         let scopes = scopesToChoose
         guard !chosen.isEmpty, chosen.allSatisfy(scopes.contains) else { return nil }

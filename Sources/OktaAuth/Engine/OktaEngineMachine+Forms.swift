@@ -8,6 +8,7 @@ extension OktaEngineMachine {
     }
 
     mutating func follow(_ next: OktaEngineAnswer, _ outcome: Outcome? = nil) async throws -> SignInStep<OktaSession> {
+        polling = nil
         stand(at: next)
         if let code = next.interactionCode { return try await finish(code, next) }
         if next.forms.isEmpty { return try await end(outcome) }

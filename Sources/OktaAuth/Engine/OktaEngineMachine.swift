@@ -8,7 +8,7 @@ import HTTPRecovery
 struct OktaEngineMachine: SignInMachine {
     var api: OktaAPI
     private(set) var context: SignInContext?
-    let app: OktaApp
+    var app: OktaApp
     var goal: OktaSignInMachine.Goal
     var identifier: String
 
@@ -73,8 +73,9 @@ struct OktaEngineMachine: SignInMachine {
         api.transactionEndsAt = nil
         (entries, pending, sent, polling, captcha) = ([:], nil, [:], nil, nil)
         if case .recover = goal { recovers = true } else { recovers = false }
-        (lifts, wantsDevice) = (recovers, false)
-        let interaction = try await api.interact(for: app)
+        let token = goal.token
+        (lifts, wantsDevice) = (recovers || token != nil, false)
+        let interaction = try await api.interact(for: app, name: identifier.nonEmpty, with: token)
         self.interaction = interaction
         return try await take { try await $0.introspect(interaction, nil) }
     }
@@ -184,6 +185,7 @@ struct OktaEngineMachine: SignInMachine {
 
     mutating func stand(at answer: OktaEngineAnswer) {
         self.answer = answer
+        polling?.stand(at: answer)
         api.transactionEndsAt = answer.endsAt
     }
 

@@ -3,6 +3,8 @@ import HTTPRecovery
 
 /// Asks whether somebody has answered on another device, until they have; it never has anything sent.
 ///
+/// Where a code is asked for meanwhile, that may be answered by a link that is opened elsewhere.
+///
 /// A poll is a question, but its answer may bring a new proof of the flow, without which the old one is of no use: after
 /// one that was lost, where the flow stands is read.
 struct OktaEnginePolling: RecoveryOperation.Plan {
@@ -20,15 +22,18 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
 
     private(set) var answer: OktaEngineAnswer
     let factor: Factor
+    /// The authenticator whose code is asked for meanwhile; nil if the person can only answer elsewhere.
+    let beside: String?
     /// The pause for a server that asks for none.
     let interval: Duration
     private(set) var failures = 0
     private(set) var error: RecoveryError?
     private(set) var isReading = false
 
-    init(_ answer: OktaEngineAnswer, factor: Factor, interval: Duration) {
+    init(_ answer: OktaEngineAnswer, factor: Factor, beside: String? = nil, interval: Duration) {
         self.answer = answer
         self.factor = factor
+        self.beside = beside
         self.interval = interval
     }
 
@@ -37,6 +42,17 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
         answer.forms.first {
             ["challenge-poll", "enroll-poll", "poll", "device-challenge-poll"].contains($0.name)
         }
+    }
+
+    /// What stands now, in place of what was polled with: an answer was refused, and the flow's proof is another.
+    mutating func stand(at answer: OktaEngineAnswer) {
+        self.answer = answer
+    }
+
+    /// What asks on; nil if there is nothing to wait for.
+    private var poll: OktaForm? {
+        guard let beside else { return Self.poll(answer) }
+        return answer.asked == beside ? answer.current?.action("poll") : nil
     }
 
     /// What the person is shown while they answer elsewhere.
@@ -70,7 +86,7 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
     }
 
     private func goOn() -> RecoveryOperation.Action<Question, OktaEngineAnswer> {
-        guard let poll = Self.poll(answer), answer.interactionCode == nil else { return .finish(answer) }
+        guard let poll, answer.interactionCode == nil else { return .finish(answer) }
         let pause = max(poll.refresh ?? interval, .milliseconds(500))
         if let left = answer.lifetime, left <= pause { return .fail(Self.expired) }
         return .pause(pause, reason: .challengePending)
@@ -100,6 +116,7 @@ extension OktaEnginePolling {
     /// What is written down of it; its answer is the machine's.
     struct Memory: RememberedFields {
         var factor = Factor(key: .push, providerName: "push")
+        var beside: String?
         var failures = 0
         var error: RecoveryError?
         var isReading = false
@@ -108,20 +125,20 @@ extension OktaEnginePolling {
 
         init(_ polling: OktaEnginePolling) {
             (factor, failures, error) = (polling.factor, polling.failures, polling.error)
-            isReading = polling.isReading
+            (isReading, beside) = (polling.isReading, polling.beside)
         }
 
         static var fields: [RememberedField<Memory>] {
             [
                 .init("factor", \.factor), .init("failures", \.failures), .init("error", \.error),
-                .init("is_reading", \.isReading),
+                .init("is_reading", \.isReading), .init("beside", \.beside),
             ]
         }
     }
 
     /// Takes up again what was written down, at a pause.
     init(_ memory: Memory, at answer: OktaEngineAnswer, interval: Duration) {
-        self.init(answer, factor: memory.factor, interval: interval)
+        self.init(answer, factor: memory.factor, beside: memory.beside, interval: interval)
         (failures, error, isReading) = (memory.failures, memory.error, memory.isReading)
     }
 }
@@ -131,6 +148,18 @@ extension OktaEngineMachine {
     mutating func awaitPush(_ answer: OktaEngineAnswer, _ form: OktaForm) async throws -> SignInStep<OktaSession> {
         let factor = answer.current.map { standing(.push, $0) } ?? Factor(key: .push, providerName: form.name)
         polling = OktaEnginePolling(answer, factor: factor, interval: api.configuration.pollInterval)
+        return try await askAfter(.begun)
+    }
+
+    /// Asks for what was sent, and looks meanwhile whether its link was opened.
+    mutating func ask(_ question: Challenge, _ answer: OktaEngineAnswer) async throws -> SignInStep<OktaSession> {
+        guard answer.current?.action("poll") != nil, let beside = answer.asked else { return .ask(question) }
+        polling = OktaEnginePolling(
+            answer,
+            factor: question.factor,
+            beside: beside,
+            interval: api.configuration.pollInterval
+        )
         return try await askAfter(.begun)
     }
 
@@ -151,7 +180,8 @@ extension OktaEngineMachine {
                 if question.isReading, let interaction = base.interaction {
                     return try await api.introspect(interaction, standing.stateHandle).answer
                 }
-                guard let poll = OktaEnginePolling.poll(standing) else { throw base.missing("poll") }
+                let poll = OktaEnginePolling.poll(standing) ?? standing.current?.action("poll")
+                guard let poll else { throw base.missing("poll") }
                 return try await api.post(poll, poll.body(base.base(standing)), resend: .spending).answer
             }
             switch end {
@@ -159,7 +189,13 @@ extension OktaEngineMachine {
             case .pausing(let duration, let reason):
                 stand(at: plan.answer)
                 polling = plan
-                return .pending(plan.challenge, SignInContext.Pause(duration, reason: reason))
+                let pause = SignInContext.Pause(duration, reason: reason)
+                if plan.beside != nil, let current = plan.answer.current {
+                    var question = self.question(plan.factor.key, current)
+                    question.poll = pause
+                    return .ask(question)
+                }
+                return .pending(plan.challenge, pause)
             }
         } catch let error as RecoveryError {
             note(error)

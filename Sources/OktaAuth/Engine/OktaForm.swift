@@ -18,8 +18,21 @@ struct OktaForm: Sendable {
         /// What can be chosen from.
         var options: [Option]
 
-        /// Whether somebody has to fill it in.
-        var isOpen: Bool { isMutable && isVisible && value == nil && fields.isEmpty && name != "stateHandle" }
+        /// Whether somebody has to fill it in; a yes that is wanted is not given by the no that stands there.
+        var isOpen: Bool {
+            isMutable && isVisible && (value == nil || isBoolean && value == false) && fields.isEmpty
+                && name != "stateHandle"
+        }
+
+        /// Whether it is answered with yes or no.
+        var isBoolean: Bool { type == "boolean" }
+
+        /// The value that a text stands for; nil if it stands for none that the field takes.
+        func value(of text: String) -> JSONValue? {
+            if isBoolean { return OktaForm.truth(text).map { .bool($0) } }
+            let number = type == "integer" ? Int64(text).map { JSONValue.number(.init($0)) } : nil
+            return number ?? .string(text)
+        }
     }
 
     /// One of several values.
@@ -114,8 +127,15 @@ struct OktaForm: Sendable {
         fields.flatMap { field in
             let place = path.isEmpty ? field.name : "\(path).\(field.name)"
             if !field.fields.isEmpty { return open(field.fields, under: place) }
-            return field.isOpen && field.isRequired && field.type != "boolean" ? [place] : []
+            return field.isOpen && field.isRequired ? [place] : []
         }
+    }
+
+    /// Whether a text says yes or no; nil if it says neither.
+    static func truth(_ text: String) -> Bool? {
+        let word = text.trimming(\.isWhitespace).lowercased()
+        if ["yes", "y", "true", "allow", "1"].contains(word) { return true }
+        return ["no", "n", "false", "deny", "0"].contains(word) ? false : nil
     }
 
     // MARK: Filling in

@@ -94,7 +94,9 @@ struct OktaInterpretation {
         if interpretation.delay.isDelayStated {
             outcome.retryAfter = interpretation.delay.delay
         } else if meaning.kind != .quotaExhausted {
-            let isThatLimit = status == 429 && (meaning.scope == .origin || !limit.hasRest)
+            // The one reset beside a rest is that of the org's requests, which are not what has run out.
+            let isOfAll = meaning.scope == .origin && limit.hasSeveralResets
+            let isThatLimit = status == 429 && (isOfAll || !limit.hasRest)
             outcome.retryAfter = (isThatLimit ? limit.delay : nil) ?? meaning.delay
         }
         if let delay = outcome.retryAfter, delay >= Outcome.quotaSpan { outcome.kind = .quotaExhausted }

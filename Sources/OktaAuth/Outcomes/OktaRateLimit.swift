@@ -9,6 +9,8 @@ struct OktaRateLimit {
     let isConcurrency: Bool
     /// Whether all limits that are reported have something left, so that the refusal was for another one.
     let hasRest: Bool
+    /// Whether the reset of another limit stands beside that of the org's requests.
+    let hasSeveralResets: Bool
     /// The time until the reset; nil if none can be read.
     let delay: Duration?
 
@@ -21,6 +23,7 @@ struct OktaRateLimit {
         // Several buckets have a line each, which libraries join with commas; the smallest is the one that Okta's own
         // clients take.
         let resets = Self.numbers(fields.lines("x-rate-limit-reset")).filter { $0 > 0 }
+        hasSeveralResets = resets.count > 1
         guard let reset = resets.min() else {
             delay = isConcurrency ? Self.concurrencyDelay : nil
             return

@@ -10,6 +10,10 @@ struct OktaAPI: Sendable, ClientBound {
     var configuration: OktaConfiguration
     /// The account that a sign-in is for, so that a lockout holds for it.
     var account: String?
+    /// For whom a server asks; nil for a program on the person's machine.
+    var forwarding: OktaForwarding?
+    /// The id of the person whose tokens a sign-in has to bring; nil for anybody's.
+    var holder: String?
     /// When the transaction ends whose state token the calls present; nil if that is not known.
     var transactionEndsAt: Timestamp?
     /// The keys that the app's server signs with, as far as they are known, for all copies.
@@ -71,7 +75,7 @@ struct OktaAPI: Sendable, ClientBound {
             // Steps present no credential that limits are counted by.
             credentialID: call.presents == .access || call.presents == .session ? nil : "",
             presents: call.presents,
-            attemptLayers: [OktaRetryFields()] + call.layers,
+            attemptLayers: [OktaRetryFields()] + [forwarding].compactMap(\.self) + call.layers,
             policies: call.policies,
             followsRedirects: false
         )

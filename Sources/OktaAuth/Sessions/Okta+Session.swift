@@ -31,15 +31,38 @@ extension Okta {
     /// An access token that was refused is renewed, once for everybody, and the request sent once more. What the server
     /// has definitely refused and nothing can renew is removed from the store.
     ///
+    /// Where a stronger or a fresher sign-in is wanted, the person signs in again as is advised, once, and the
+    /// request, which was refused, is sent once more with the tokens of that. They have all the time they need, and
+    /// what is sent then is a call with bounds of its own, as far as no operation around sets them. Nobody but the
+    /// person who is signed in, as their tokens name them, gets through: a request is not sent again as somebody else.
+    ///
     /// - Parameters:
     ///   - request: The request; its path is below the org's URL, such as `/api/v1/users/me`.
-    ///   - responder: Not asked: an org asks nobody in the middle of a request.
-    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in.
-    ///   `CancellationError` as soon as the task is cancelled.
+    ///   - responder: Asked if a step-up is wanted, for an app's tokens; nil leaves that to the caller
+    ///     (``demanding(_:)``).
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if a person has to sign in,
+    ///   `step_up_required` if they have to do it more strongly and nobody can be asked. `Challenge.NoAnswer` if the
+    ///   responder had none; `CancellationError` as soon as the task is cancelled.
     public func send(
         _ request: ProviderRequest,
         answering responder: (any ChallengeResponder)?
     ) async throws -> RecoveredResponse {
+        guard let responder, api.configuration.app != nil else { return try await send(request) }
+        return try await client.attended(
+            request,
+            where: { error in
+                error.kind == .stepUpRequired && error.outcome.processed == .no
+                    && request.body?.body.canBeRead ?? true
+            },
+            send: { request, operation in try await within(operation).send(request) },
+            asking: { error, operation in
+                try await within(operation).stepUp(because: error, answering: responder)
+                return request
+            }
+        )
+    }
+
+    private func send(_ request: ProviderRequest) async throws -> RecoveredResponse {
         var call = OktaAPI.Call(
             request: api.org.request(request.method, path: request.path, query: request.query),
             content: request.body,
@@ -109,7 +132,7 @@ extension Okta {
     private func signOut(in operation: RecoveryOperation) async throws {
         let held = try await tokens.store.read().credentials
         if let app = api.configuration.app {
-            let oauth = try app.oauth(at: api.org, client: api.client.within(operation))
+            let oauth = try api.oauth(for: app, by: api.client.within(operation))
             if let token = held.refreshToken { try await oauth.revoke(token, hint: .refresh) }
             if let token = held.accessToken { try await oauth.revoke(token, hint: .access) }
             try await forget(.refresh, of: held, in: operation)
@@ -190,7 +213,7 @@ extension Okta {
     private func currentTokens(of app: OktaApp, in operation: RecoveryOperation) async throws -> OktaSession? {
         let held = try await tokens.credentials(for: operation.context).credentials
         guard let token = held.accessToken else { return nil }
-        let oauth = try app.oauth(at: api.org, client: api.client.within(operation))
+        let oauth = try api.oauth(for: app, by: api.client.within(operation))
         let introspection = try await oauth.introspect(token, hint: .access)
         guard introspection.isActive else {
             try await forget(.access, of: held, in: operation)

@@ -37,9 +37,10 @@ extension OktaAPI {
         with sessionToken: Secret,
         of transaction: OktaTransaction?
     ) async throws -> OktaSession {
-        let oauth = try app.oauth(at: org, client: client)
+        let oauth = try oauth(for: app)
         var parameters: FormFields = ["prompt": "none"]
         parameters.add("sessionToken", secret: sessionToken)
+        parameters.add(app.assurance)
         let authorization = try oauth.authorizationRequest(
             redirectURI: app.redirectURI,
             scope: app.scope,
@@ -78,7 +79,10 @@ extension OktaAPI {
         login: String?
     ) async throws -> OktaSession {
         try OAuthClient.AuthorizationRequest.check(answer, nonce: nonce)
-        if let app = configuration.app, let token = answer.idToken { try await verify(token, for: app) }
+        if let app = configuration.app {
+            if let token = answer.idToken { try await verify(token, for: app) }
+            try await check(answer, of: app)
+        }
         try await tokens.keep { credentials in
             var fresh = credentials
             fresh.remove(.refresh)

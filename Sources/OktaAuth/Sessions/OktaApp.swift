@@ -32,6 +32,14 @@ public struct OktaApp: Sendable {
     public var signatures: (any OAuthClient.SignatureVerifier)?
     /// What binds the app's tokens to a key (RFC 9449); nil, the default, for bearer tokens.
     public var dpop: DPoPAuthorization.Binding?
+    /// How strongly, and how lately, people have to prove themselves; by default the app's policy decides alone.
+    public var assurance: OktaAssurance
+    /// The grants of Direct Authentication that the app can go on with, by their URIs, as `grant_types_supported`;
+    /// empty, the default, sends none.
+    ///
+    /// The org refuses a sign-in at its beginning then, before a password is known to be right, if the policy would
+    /// want another grant; factors of others are not offered. Each of them has to be enabled for the app.
+    public var grantTypesSupported: [String]
 
     /// Creates an app.
     ///
@@ -46,6 +54,8 @@ public struct OktaApp: Sendable {
     ///   - issuer: Who issues the tokens, if that is not what the org's URL says: see ``issuer``.
     ///   - signatures: What verifies the signatures of ID tokens, those of renewed tokens too.
     ///   - dpop: What binds the tokens to a key.
+    ///   - assurance: How strongly, and how lately, people have to prove themselves.
+    ///   - grantTypesSupported: The grants of Direct Authentication that the app can go on with.
     public init(
         clientID: String,
         redirectURI: String,
@@ -55,7 +65,9 @@ public struct OktaApp: Sendable {
         rotationGrace: Duration? = .seconds(30),
         issuer: String? = nil,
         signatures: (any OAuthClient.SignatureVerifier)? = nil,
-        dpop: DPoPAuthorization.Binding? = nil
+        dpop: DPoPAuthorization.Binding? = nil,
+        assurance: OktaAssurance = OktaAssurance(acrValues: nil),
+        grantTypesSupported: [String] = []
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -65,12 +77,19 @@ public struct OktaApp: Sendable {
         self.issuer = issuer
         self.signatures = signatures
         self.dpop = dpop
+        self.assurance = assurance
+        self.grantTypesSupported = grantTypesSupported
         self.rotationGrace = rotationGrace.map { min(max($0, .zero), .seconds(60)) }
     }
 
     /// The client of the app at an org.
-    func oauth(at org: OktaOrg, client: RecoveringClient) throws(Origin.InvalidURL) -> OAuthClient {
+    func oauth(
+        at org: OktaOrg,
+        client: RecoveringClient,
+        for forwarding: OktaForwarding? = nil
+    ) throws(Origin.InvalidURL) -> OAuthClient {
         let base = "\(org.url)\(path(at: org))/v1"
+        let layers: [(any ClientLayer)?] = [forwarding, dpop?.layer(at: org.origin)]
         var oauth = OAuthClient(
             server: try OAuthServer(
                 issuer: issuer(at: org),
@@ -84,7 +103,7 @@ public struct OktaApp: Sendable {
             clientID: clientID,
             authentication: authentication,
             client: client,
-            attemptLayers: dpop.map { [$0.layer(at: org.origin)] } ?? [],
+            attemptLayers: layers.compactMap(\.self),
             classifier: OktaClassifier()
         )
         if dpop != nil { oauth.policies = [DPoPAuthorization.NonceRetry()] }

@@ -14,8 +14,15 @@ extension OktaSignInMachine: RecalledFields {
             .init("has_used_factors", \.hasUsedFactors), .init("is_recovering", \.recovery.isOpen),
             .init("has_redeemed", \.recovery.hasRedeemed), .init("exchanges", \.exchanges),
             .init("doubtful_password", \.doubtfulPassword), .init("unattended", \.unattended),
-            .init("polling", \.pollingMemory),
+            .init("polling", \.pollingMemory), .init("assurance", \.assurance),
         ]
+    }
+
+    private var assurance: OktaAssurance? {
+        get { api.configuration.app?.assurance }
+        set {
+            if let newValue { api.configuration.app?.assurance = newValue }
+        }
     }
 
     private var transaction: OktaTransaction? {
@@ -47,6 +54,7 @@ extension OktaSignInMachine.Goal: Remembered {
         case .signIn: ["sign_in": true]
         case .recover(let type): ["recover": .string(type?.rawValue ?? "")]
         case .resume(let token): ["resume": .string(token.reveal())]
+        case .redeem(let token): ["redeem": token.memory]
         }
     }
 
@@ -57,6 +65,8 @@ extension OktaSignInMachine.Goal: Remembered {
             self = .recover(type.isEmpty ? nil : OktaFactorType(reading: type))
         } else if let token = memory["resume"]?.string {
             self = .resume(Secret(token))
+        } else if let token = memory["redeem"].flatMap({ OktaLinkToken(memory: $0) }) {
+            self = .redeem(token)
         } else {
             return nil
         }

@@ -83,12 +83,14 @@ struct OktaOrgMachine: SignInMachine {
     private mutating func decide() async throws {
         guard case .undecided = way else { return }
         let configuration = classic.api.configuration
-        if configuration.way == .directAuthentication {
+        // Direct Authentication knows no tokens of links.
+        let isRedeeming = classic.goal.token != nil
+        if configuration.way == .directAuthentication, !isRedeeming {
             guard var direct = Self.direct(of: classic) else { throw Self.withoutApp }
             if let context = classic.context { direct.enter(context) }
             return way = .direct(direct)
         }
-        var isEngine = configuration.way == .identityEngine
+        var isEngine = [.identityEngine, .directAuthentication].contains(configuration.way)
         // Without an app there is nothing that the engine's flow could end in.
         if configuration.way == .automatic, configuration.app != nil {
             let pipeline = try await classic.api.pipeline()

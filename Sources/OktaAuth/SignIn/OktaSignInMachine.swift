@@ -10,9 +10,16 @@ struct OktaSignInMachine: SignInMachine {
         case recover(OktaFactorType?)
         /// A transaction that was begun elsewhere, and this is its state token.
         case resume(Secret)
+        /// What the token of a link leads to.
+        case redeem(OktaLinkToken)
+
+        /// The token of a link; nil without one.
+        var token: OktaLinkToken? {
+            if case .redeem(let token) = self { token } else { nil }
+        }
     }
 
-    private(set) var api: OktaAPI
+    var api: OktaAPI
     private(set) var context: SignInContext?
     var identifier: String
     var goal: Goal
@@ -74,6 +81,7 @@ struct OktaSignInMachine: SignInMachine {
         state = nil
         enrollment = nil
         if case .resume(let token) = goal { return try await follow { try await $0.read(token) } }
+        if let token = goal.token { return try await follow { try await $0.redeem(token) } }
         guard !identifier.isEmpty else { return .ask(.identifier) }
         switch goal {
         case .recover(let type?): return try await recover(.password, via: type)

@@ -20,15 +20,7 @@ extension Okta {
     ///
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func authenticate(activationToken: Secret) async throws -> OktaState {
-        try await state(
-            api.step(
-                OktaAPI.Call(
-                    request: api.org.request(.post, path: "/api/v1/authn"),
-                    body: ["token": .string(activationToken.reveal())],
-                    presents: .code
-                )
-            )
-        )
+        try await state(api.redeem(.activation(activationToken)))
     }
 
     /// Reads where a transaction stands.
@@ -59,15 +51,7 @@ extension Okta {
     ///
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func redeem(recoveryToken: Secret) async throws -> OktaState {
-        try await state(
-            api.step(
-                OktaAPI.Call(
-                    request: api.org.request(.post, path: "/api/v1/authn/recovery/token"),
-                    body: ["recoveryToken": .string(recoveryToken.reveal())],
-                    presents: .code
-                )
-            )
-        )
+        try await state(api.redeem(.recovery(recoveryToken)))
     }
 
     /// Asks whether the person has answered a push, until they have.

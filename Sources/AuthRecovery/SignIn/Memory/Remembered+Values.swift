@@ -115,8 +115,16 @@ extension Challenge: RememberedFields {
             .init("factor", \.factor), .init("round", \.round), .init("previous_failure", \.previousFailure),
             .init("attempts_left", \.attemptsLeft), .init("occasion", \.occasion), .init("hint", \.hint),
             .init("prompt", \.prompt), .init("number", \.number), .init("setup", \.setup),
-            .init("url", \.url),
+            .init("url", \.url), .init("poll", \.poll),
         ]
+    }
+}
+
+extension SignInContext.Pause: RememberedFields {
+    package init() { self.init(.zero) }
+
+    package static var fields: [RememberedField<SignInContext.Pause>] {
+        [.init("duration", \.duration), .init("reason", \.reason)]
     }
 }
 

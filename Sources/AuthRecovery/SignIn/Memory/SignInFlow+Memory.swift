@@ -55,7 +55,7 @@ extension SignInWanted: Remembered {
     var memory: JSONValue {
         switch self {
         case .beginning: ["beginning": true]
-        case .answer(let question): ["answer": question.memory]
+        case .answer(let question, let pollsAt): ["answer": question.memory, "polls_at": pollsAt.memory]
         case .choice(let factors, let detour): ["choice": factors.memory, "detour": detour.memory]
         case .unlocking(let ways, let refusal): ["unlocking": ways.memory, "refusal": refusal.memory]
         case .poll(let poll): ["poll": poll.memory]
@@ -72,8 +72,10 @@ extension SignInWanted: Remembered {
         switch kind.key {
         case "beginning": self = .beginning
         case "answer":
-            guard let question = Challenge(memory: kind.value) else { return nil }
-            self = .answer(question)
+            guard let question = Challenge(memory: kind.value),
+                let pollsAt = Timestamp?(memory: memory["polls_at"] ?? .null)
+            else { return nil }
+            self = .answer(question, pollsAt: pollsAt)
         case "choice":
             guard let factors = [Factor](memory: kind.value),
                 let detour = SignInDetour?(memory: memory["detour"] ?? .null)

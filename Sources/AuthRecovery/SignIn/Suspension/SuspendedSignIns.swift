@@ -139,6 +139,7 @@ public struct SuspendedSignIns: Sendable {
         _ lease: any Credentials.Lease
     ) async throws -> SignInTurn<Session> {
         var turn: SignInTurn<Session>
+        let asked = flow.question
         do {
             turn = try await lease.kept(for: Self.lease, client.runtime.time) { try await flow.step(input) }
         } catch {
@@ -158,7 +159,9 @@ public struct SuspendedSignIns: Sendable {
             _ = try? await replace(version, at: ticket.id, with: finished, [])
             return turn
         }
-        let next = SuspendedSignIn(.open, step: entry.step + 1, endsAt: end)
+        // Who looks while somebody types does not take their ticket away.
+        let isLook = if case .poll = input, case .ask(let same) = turn.step { same.isSame(as: asked) } else { false }
+        let next = SuspendedSignIn(.open, step: isLook ? entry.step : entry.step + 1, endsAt: end)
         guard try await replace(version, at: ticket.id, with: next, try content(flow, turn.notices, ticket.id)) != nil
         else { throw SuspendedSignIn.busy }
         turn.ticket = SignInTicket(id: ticket.id, step: next.step).text

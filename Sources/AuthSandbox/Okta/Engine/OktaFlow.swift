@@ -29,6 +29,12 @@ struct OktaFlow: Sendable {
         let state: String
         let nonce: String?
         let challenge: String
+        /// How strong the proof has to be, by the first of the values that are wanted.
+        var acr: String?
+        /// The name that the app has told beforehand.
+        var loginHint: String?
+        /// The token of a link that it was begun with, which is used up with the new password.
+        var linkToken: String?
         /// Where the token endpoint is that it ends at.
         let base: String
     }

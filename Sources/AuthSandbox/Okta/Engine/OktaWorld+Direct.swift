@@ -6,6 +6,8 @@ struct OktaDirectProof: Sendable {
     let account: String
     let client: String
     let scope: String
+    /// How strong the proof has to be, as it was asked for.
+    let acrValues: String?
     let base: String
     var expiresAt: Int64
     /// What a WebAuthn credential has to sign.
@@ -19,6 +21,7 @@ struct OktaDirectTransaction: Sendable {
     let account: String
     /// What it was begun for; nil for a sign-in.
     let intent: String?
+    let acrValues: String?
     var challenge: OktaTransaction.Challenge
     let expiresAt: Int64
     var interval: Int64 = 5000
@@ -52,7 +55,17 @@ extension OktaWorld {
             let account: OktaAccount
             if grant == "password" {
                 account = try direct(password: form, context: &context)
-                if !account.factors.isEmpty { return secondFactor(account, form, base, context) }
+                if !account.factors.isEmpty {
+                    let grants = form["grant_types_supported"]
+                    guard grants.map({ $0.holds("mfa-") }) ?? true else {
+                        throw OAuthFailure(
+                            "access_denied",
+                            "The grant_types_supported are not sufficient to satisfy the policy.",
+                            status: 403
+                        )
+                    }
+                    return secondFactor(account, form, base, context)
+                }
             } else {
                 let proof = try proof(grant, form, base, context)
                 let name = proof?.account ?? form["login_hint"] ?? ""
@@ -87,7 +100,11 @@ extension OktaWorld {
                 client: form["client_id"] ?? "",
                 subject: account.id,
                 scope: (form["scope"] ?? "openid").split(separator: " ").map(String.init),
-                authentication: OAuthAuthentication(time: context.now, acr: nil, nonce: nil)
+                authentication: OAuthAuthentication(
+                    time: context.now,
+                    acr: form["acr_values"]?.split(separator: " ").first.map(String.init),
+                    nonce: nil
+                )
             ),
             redirectURI: nil,
             challenge: nil,
@@ -133,6 +150,7 @@ extension OktaWorld {
             account: account.id,
             client: form["client_id"] ?? "",
             scope: form["scope"] ?? "",
+            acrValues: form["acr_values"],
             base: base,
             expiresAt: context.now + context.settings.okta.transactionLife
         )
@@ -156,7 +174,9 @@ extension OktaWorld {
         guard let proof = directProofs[form["mfa_token"] ?? ""], proof.expiresAt > context.now else {
             throw OAuthFailure("access_denied", "The 'mfa_token' has expired.", status: 403)
         }
-        guard proof.scope == form["scope"] ?? "", proof.base == base, proof.client == form["client_id"] ?? "" else {
+        guard proof.scope == form["scope"] ?? "", proof.base == base, proof.client == form["client_id"] ?? "",
+            proof.acrValues == form["acr_values"]
+        else {
             throw OAuthFailure("invalid_request", "The request differs from the original request.")
         }
         return proof
@@ -190,6 +210,9 @@ extension OktaWorld {
         }
         guard transaction.intent == form["intent"] else {
             throw .invalidRequest("The 'intent' differs from that of the original request.")
+        }
+        guard transaction.acrValues == form["acr_values"] else {
+            throw .invalidRequest("The 'acr_values' differ from those of the original request.")
         }
         guard transaction.proof == form["mfa_token"], let account = accounts[transaction.account] else {
             throw .invalidRequest("The 'oob_code' and the 'mfa_token' are not associated with each other.")
@@ -229,6 +252,9 @@ extension OktaWorld {
         let proof = directProofs[form["mfa_token"] ?? ""]
         if isSecond, proof.map({ $0.expiresAt <= context.now }) ?? true {
             return OAuthFailure("access_denied", "The 'mfa_token' has expired.", status: 403).response
+        }
+        guard proof.map({ $0.acrValues == form["acr_values"] }) ?? true else {
+            return OAuthFailure("invalid_request", "The 'acr_values' differ from the original request.").response
         }
         guard let account = account(named: proof?.account ?? form["login_hint"] ?? "") else { return denied.response }
         let sort = form[isSecond ? "challenge_types_supported" : "challenge_hint"] ?? ""
@@ -272,6 +298,7 @@ extension OktaWorld {
             proof: form["mfa_token"],
             account: account.id,
             intent: form["intent"],
+            acrValues: form["acr_values"],
             challenge: challenge,
             expiresAt: context.now + context.settings.okta.pushLife
         )

@@ -30,6 +30,15 @@ extension OktaWorld {
         guard let challenge = form["code_challenge"], form["code_challenge_method"] == "S256" else {
             return refuse("invalid_request", "PKCE code challenge is required.")
         }
+        if let age = form["max_age"], Int64(age).map({ $0 < 0 }) ?? true {
+            return refuse("invalid_request", "The 'max_age' is not a number of seconds.")
+        }
+        let links = ["recovery_token", "activation_token"].filter { form[$0] != nil }
+        let held = links.first.flatMap { form[$0] }.flatMap { recoveryTokens[$0] }
+        let isLinked = held.map { !$0.isUsed && $0.expiresAt > context.now && $0.link == links.first } ?? links.isEmpty
+        guard links.count < 2, isLinked else {
+            return refuse("invalid_request", "The '\(links.first ?? "")' is invalid.")
+        }
         let id = random.letters(22)
         var flow = OktaFlow(
             id: id,
@@ -41,6 +50,9 @@ extension OktaWorld {
                 state: state,
                 nonce: form["nonce"],
                 challenge: challenge,
+                acr: form["acr_values"]?.split(separator: " ").first.map(String.init),
+                loginHint: form["login_hint"],
+                linkToken: links.first.flatMap { form[$0] },
                 base: String(request.path.dropLast("/v1/interact".count))
             ),
             transaction: OktaTransaction(
@@ -54,6 +66,11 @@ extension OktaWorld {
         counters.transactions += 1
         if settings.probesDevice { flow.step = .probe }
         flow.wantsConsent = settings.asksConsent
+        if let held, let account = accounts[held.account] {
+            name(account.login, in: &flow)
+            flow.goal = held.link == "recovery_token" ? .recovery : .signIn
+            flow.step = .newPassword(flow.goal == .recovery ? "reset-authenticator" : "enroll-authenticator")
+        }
         flows[id] = flow
         return .json(["interaction_handle": .string(flow.request.handle)])
     }
@@ -116,7 +133,7 @@ extension OktaWorld {
     mutating func issueCode(for flow: OktaFlow, context: inout SandboxContext) {
         let code = "ic_" + random.letters(32)
         interactionCodes[flow.id] = code
-        let authentication = OAuthAuthentication(time: context.now, acr: nil, nonce: flow.request.nonce)
+        let authentication = OAuthAuthentication(time: context.now, acr: flow.request.acr, nonce: flow.request.nonce)
         context.interactionCodes[code] = OAuthCode(
             grant: OAuthGrant(
                 client: flow.request.client,

@@ -72,6 +72,13 @@ extension OktaWorld {
     }
 
     mutating func poll(_ flow: inout OktaFlow, _ exchange: OktaExchange) throws(OktaEngineFailure) {
+        if let challenge = flow.transaction.challenge, challenge.factor.type == "email", exchange.okta.pollsEmail {
+            guard challenge.isLinkOpened else { return }
+            guard challenge.codeEnds > exchange.now else {
+                throw OktaEngineFailure(400, "idx.return.link.expired", "This link has expired.")
+            }
+            return flow.step == .activate ? activated(&flow, challenge.factor, nil) : verified(&flow, challenge.factor)
+        }
         guard var challenge = flow.transaction.challenge, challenge.result == "WAITING",
             challenge.factor.type == "push" || challenge.factor.type == "signed_nonce"
         else { throw .expired }
@@ -174,6 +181,7 @@ extension OktaWorld {
             throw OktaEngineFailure(error)
         }
         if flow.goal == .recovery { unlock(account.id) }
+        if let token = flow.request.linkToken { recoveryTokens[token]?.isUsed = true }
         flow.goal = .signIn
         flow.hasPassword = true
         goOn(&flow)

@@ -120,7 +120,8 @@ extension OktaWorld {
             return [form("granular-consent", "consent", Self.optedScopes(flow), flow, exchange)]
         case .consent: return [form("consent", "consent", [Self.scopes(flow)], flow, exchange)]
         case .identify:
-            var fields = [Self.field("identifier", "Username", failure)]
+            let name = Self.field("identifier", "Username", failure)
+            var fields = [flow.request.loginHint.map { name.adding("value", .string($0)) } ?? name]
             if exchange.okta.identifiesWithPassword {
                 fields.append(Self.object("credentials", [Self.field("passcode", "Password", isSecret: true, failure)]))
             }
@@ -302,6 +303,9 @@ extension OktaWorld {
             if challenge.factor.type == "signed_nonce" { view = view.adding("cancel", stop(flow, exchange)) }
             if challenge.factor.setup.isSent || challenge.factor.type == "push" {
                 view = view.adding("resend", action("resend", "challenge/resend", flow, exchange))
+            }
+            if challenge.factor.type == "email", exchange.okta.pollsEmail {
+                view = view.adding("poll", form("poll", "challenge/poll", [], flow, exchange, refresh: 4000))
             }
             add(isEnrolling ? "currentAuthenticator" : "currentAuthenticatorEnrollment", view)
         default: break

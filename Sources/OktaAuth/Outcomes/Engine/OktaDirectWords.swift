@@ -127,9 +127,9 @@ struct OktaDirectWords {
         return OktaErrorRule(.invalidCredentials, [.askUser])
     }
 
+    /// Whoever was asked for their consent, at a device's code or at a login page, may have said no; of a password, a
+    /// proof and a refresh token the policy decides.
     private var denial: OktaErrorRule? {
-        guard isDirect else { return nil }
-        let isHandle = okta.presented == .state || okta.endpoint.isDirectChallenge
-        return row(Self.denials) ?? (isHandle ? Self.forbidden : nil)
+        isDirect || okta.presented == .refresh ? row(Self.denials) ?? Self.forbidden : nil
     }
 }
