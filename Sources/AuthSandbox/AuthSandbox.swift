@@ -1,4 +1,4 @@
-import HTTPRecovery
+public import HTTPRecovery
 import HTTPRecoveryTesting
 
 /// A local server that behaves like authentication providers, with people, lockouts, codes, tokens and faults.
@@ -25,6 +25,8 @@ public final class AuthSandbox: Sendable {
     public let url: String
     /// The port that it listens on.
     public let port: Int
+    /// The time in milliseconds since 1970.
+    private let clock: @Sendable () -> Int64
     /// The page that shows it in a browser, such as `http://127.0.0.1:49152/_sandbox/`.
     ///
     /// Nil where the loopback interface does not lead to it: the page is shown on this machine alone.
@@ -37,6 +39,8 @@ public final class AuthSandbox: Sendable {
     ///   - scenario: People, settings and faults.
     ///   - seed: What all ids and codes follow from.
     ///   - providers: Which providers it serves. Default: all.
+    ///   - now: What time it is, such as that of a `ManualClock`: `{ time.wallTime }`; called on the sandbox's threads. Default:
+    ///     the machine's clock.
     ///   - log: Takes a line for each code and each request; called on the sandbox's threads.
     /// - Returns: A sandbox that answers already.
     /// - Throws: ``SandboxError`` when the address is not one or is taken.
@@ -45,9 +49,10 @@ public final class AuthSandbox: Sendable {
         scenario: SandboxScenario = .standard,
         seed: UInt64 = 1,
         providers: [SandboxProvider] = SandboxProvider.all,
+        now: (@Sendable () -> Timestamp)? = nil,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(SandboxError) -> AuthSandbox {
-        try AuthSandbox(listen: address, scenario: scenario, seed: seed, providers: providers, log: log)
+        try AuthSandbox(listen: address, scenario: scenario, seed: seed, providers: providers, now: now, log: log)
     }
 
     /// Starts a sandbox, for programs that are not asynchronous: it blocks while an upstream's name is looked up.
@@ -58,6 +63,7 @@ public final class AuthSandbox: Sendable {
     ///   - seed: What all ids and codes follow from.
     ///   - providers: Which providers it serves; none before an upstream. Default: all.
     ///   - upstream: The server that answers in their place; nil for none.
+    ///   - now: What time it is; called on the sandbox's threads. Default: the machine's clock.
     ///   - log: Takes a line for each code and each request; called on the sandbox's threads.
     /// - Throws: ``SandboxError`` when the address is not one or is taken, when the scenario contradicts itself, or when
     ///   the name of the upstream cannot be looked up.
@@ -67,6 +73,7 @@ public final class AuthSandbox: Sendable {
         seed: UInt64 = 1,
         providers: [SandboxProvider] = SandboxProvider.all,
         upstream: SandboxUpstream? = nil,
+        now: (@Sendable () -> Timestamp)? = nil,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SandboxError) {
         let text = address
@@ -74,11 +81,14 @@ public final class AuthSandbox: Sendable {
             throw SandboxError(.cannotListen, "\(text) is not an address such as 127.0.0.1:8080")
         }
         try scenario.check()
+        let isOnMachinesClock = now == nil
+        let clock: @Sendable () -> Int64 = { (now?() ?? .system()).milliseconds }
+        self.clock = clock
         let world = Locked(
             SandboxWorld(
                 scenario: scenario,
                 seed: seed,
-                wallNow: Self.wallNow,
+                wallNow: clock(),
                 providers: Set(providers),
                 upstream: upstream
             )
@@ -86,16 +96,18 @@ public final class AuthSandbox: Sendable {
         self.world = world
         var handler = SandboxHandler(
             receive: { request in
-                let wallNow = Self.wallNow
+                let wallNow = clock()
                 // When it arrived counts, not when this thread came to it: a busy machine makes no client late.
                 // A reading that the clock cannot have had is of a clock that was set.
-                let arrival = request.arrival.flatMap { (wallNow - 60_000...wallNow).contains($0) ? $0 : nil }
+                let arrival = request.arrival.flatMap { arrival in
+                    isOnMachinesClock && (wallNow - 60_000...wallNow).contains(arrival) ? arrival : nil
+                }
                 let (action, lines) = world.withLock { $0.receive(request, wallNow: arrival ?? wallNow) }
                 for line in lines { log(line) }
                 return action
             },
             complete: { call, outcome in
-                let (reply, lines) = world.withLock { $0.complete(call, outcome, wallNow: Self.wallNow) }
+                let (reply, lines) = world.withLock { $0.complete(call, outcome, wallNow: clock()) }
                 for line in lines { log(line) }
                 return reply
             }
@@ -194,14 +206,14 @@ public final class AuthSandbox: Sendable {
 
     /// Begins again: people, faults, settings, clock, log and codes are as at the start.
     public func reset() {
-        world.withLock { $0.reset(wallNow: Self.wallNow) }
+        world.withLock { $0.reset(wallNow: clock()) }
     }
 
     /// Does something with the world, whose time is the present.
     func withWorld<Result, Failure: Error>(
         _ body: (inout SandboxWorld) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let wallNow = Self.wallNow
+        let wallNow = clock()
         return try world.withLock { world throws(Failure) in
             world.context.now = world.now(wallNow: wallNow)
             world.context.origin = url
@@ -219,8 +231,6 @@ public final class AuthSandbox: Sendable {
 
     /// One provider as it is now.
     func world<World: ProviderWorld>(_ type: World.Type) -> World { withWorld { $0[type] } }
-
-    private static var wallNow: Int64 { Timestamp.system().milliseconds }
 }
 
 extension AuthSandbox {

@@ -96,7 +96,7 @@ struct Auth0SandboxWaysTests {
             line.clock.advance(by: .seconds(5))
             guard case .pending = try await flow.step(.poll).step else { return #expect(Bool(false)) }
             line.clock.advance(by: .seconds(5))
-            // To the sandbox it is too soon, since its clock is the machine's.
+            // To the sandbox it is too soon, since its clock stands still.
             guard case .pending(_, let slower) = try await flow.step(.poll).step else { return #expect(Bool(false)) }
             #expect(slower.duration == .seconds(10))
             try line.sandbox.answerAuth0Device(as: Self.name, userCode: shown.number)

@@ -61,7 +61,9 @@ struct AuthSandboxCommand: ParsableCommand {
             /oauth2 and /oauth2/default the OAuth provider, whose /authorize takes a sessionToken. The keys okta of a \
             user and of the settings tell what can be had: factors and what a push is answered with, enrollments, \
             lockouts that are shown or hidden, limits and how their headers look, a clock that is wrong. \
-            GET /_sandbox/okta tells how many pushes and codes were sent; POST /_sandbox/okta/push answers one.
+            GET /_sandbox/okta tells how many pushes and codes were sent; POST /_sandbox/okta/push answers one; \
+            POST /_sandbox/okta/open_link opens the link of a mail elsewhere, POST /_sandbox/okta/link makes one to recover or \
+            activate an account.
 
             PINGAM. Below /json and /am/json are journeys, sessions and profiles of the realms /, /alpha, /bravo and \
             /alpha/customers; below /am/oauth2 and /oauth2/realms is their OAuth 2 side, with the same clients. People \

@@ -47,7 +47,9 @@ struct OktaWaysTests {
     }
 
     @Test(arguments: [
-        ["--way", "sideways"], ["--way", "browser"], ["--remember-device", "--way", "direct", "--issuer"],
+        ["--acr-values", "urn:okta:loa:2fa:any", "--max-age", "-1"],
+        ["--recovery-token-env", "A", "--activation-token-env", "B"], ["--way", "sideways"], ["--way", "browser"],
+        ["--remember-device", "--way", "direct", "--issuer"],
     ])
     func aWayThatIsNoneIsRefused(options: [String]) async throws {
         try await Self.engine { bench in
@@ -105,6 +107,46 @@ struct OktaWaysTests {
             #expect(run.status == 77 && run.kind == "declined")
             let given = try await bench.signIn(Bench.eva, answers: Bench.answers(#""text": "yes""#))
             #expect(given.status == 0)
+        }
+    }
+
+    /// A link that an administrator has sent stands in the place of the password.
+    @Test(arguments: ["recovery", "activation"])
+    func aLinkIsFollowed(purpose: String) async throws {
+        try await Self.engine { bench in
+            var bench = bench
+            let order: JSONValue = ["user": .string(Bench.eva), "for": .string(purpose)]
+            let sent = try await BuiltProgram.run(
+                "http-recover",
+                ["-X", "POST", "--json", order.description, bench.sandbox.url + "/_sandbox/okta/link"]
+            )
+            let token = try #require(try JSONValue(parsing: sent.output)["token"]?.string)
+            bench.environment["LINK"] = token
+            let option = "--\(purpose)-token-env"
+            let answers = #"{"new_password": "a-new-sesame-43"}"#
+            let program = try bench.start(["sign-in", option, "LINK"], answers: answers)
+            let run = try await bench.finish(program, secrets: [token])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(!bench.routes.contains("POST /idp/idx/identify"))
+            let missing = try await bench.finish(bench.start(["sign-in", option, "NO_SUCH_LINK"], answers: answers))
+            #expect(missing.status == 65)
+        }
+    }
+
+    @Test func howStronglyIsSaid() async throws {
+        try await Self.engine([.push("SUCCESS")]) { bench in
+            let run = try await bench.signIn(
+                Bench.eva,
+                "--acr-values",
+                "urn:okta:loa:2fa:any",
+                "--max-age",
+                "300",
+                answers: Bench.answers(#""choice": "push""#)
+            )
+            #expect(run.status == 0, "\(run.errors)")
+            let begun = try #require(bench.sandbox.requests().first { $0.path.hasSuffix("/interact") })
+            #expect(begun.fields.contains("acr_values=urn:okta:loa:2fa:any"), "\(begun.fields)")
+            #expect(begun.fields.contains("max_age=300"))
         }
     }
 }

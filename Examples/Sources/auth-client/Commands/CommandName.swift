@@ -58,12 +58,12 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    /// Whether the server may ask something before it does what is wanted: a gateway before PingAM for a stronger proof, a
-    /// tenant of Auth0's for a second factor before it renews tokens.
+    /// Whether the server may ask something before it does what is wanted: a gateway before PingAM or an API of Okta's for a
+    /// stronger proof, a tenant of Auth0's for a second factor before it renews tokens.
     func mayAsk(at provider: ProviderName) -> Bool {
         switch self {
         case .signIn, .signUp, .finishTasks, .revoke, .addFactor, .removeFactor: true
-        case .get, .request: provider == .forgerock || provider == .auth0
+        case .get, .request: [.forgerock, .auth0, .okta].contains(provider)
         case .refresh, .token: provider == .auth0
         default: false
         }
@@ -78,7 +78,8 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     func takes(_ option: String, at provider: ProviderName?) -> Bool {
         switch option {
         case "identifier", "password-stdin", "ticket-env", "at": beginsSession
-        case "link-page", "id-token-env", "way", "remember-device", "auth-type", "resume", "auth-index",
+        case "recovery-token-env", "activation-token-env", "link-page", "id-token-env", "way", "remember-device",
+            "auth-type", "resume", "auth-index",
             "force-auth", "no-session", "upgrade-session", "zero-page", "return-uri":
             self == .signIn
         case "answers": provider.map { mayAsk(at: $0) } ?? false

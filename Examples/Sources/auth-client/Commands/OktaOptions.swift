@@ -47,14 +47,57 @@ struct OktaOptions: ParsableArguments {
     )
     var issuer: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How strongly people prove themselves for the app, such as urn:okta:loa:2fa:any; several with blanks between.",
+            valueName: "values"
+        )
+    )
+    var acrValues: String?
+
+    @Option(help: ArgumentHelp("How long ago people may have proved themselves for the app.", valueName: "seconds"))
+    var maxAge: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The environment variable with the token of a link that recovers a password or unlocks an account.",
+            valueName: "name"
+        )
+    )
+    var recoveryTokenEnv: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The environment variable with the token of a link that activates an account.",
+            valueName: "name"
+        )
+    )
+    var activationTokenEnv: String?
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, way: String?, hasApp: Bool) throws {
         guard provider == .okta else {
-            if rememberDevice || deviceToken != nil || issuer != nil {
-                throw ValidationError("--remember-device, --device-token and --issuer belong to --provider okta.")
+            let others = [deviceToken, issuer, acrValues, recoveryTokenEnv, activationTokenEnv]
+            if rememberDevice || maxAge != nil || others.contains(where: { $0 != nil }) {
+                throw ValidationError(
+                    """
+                    --remember-device, --device-token, --issuer, --acr-values, --max-age, --recovery-token-env and \
+                    --activation-token-env belong to --provider okta.
+                    """
+                )
             }
             return
         }
+        if recoveryTokenEnv != nil || activationTokenEnv != nil, command != .signIn {
+            throw ValidationError("--recovery-token-env and --activation-token-env belong to sign-in.")
+        }
+        guard recoveryTokenEnv == nil || activationTokenEnv == nil else {
+            throw ValidationError("--recovery-token-env and --activation-token-env: a sign-in begins in one way.")
+        }
+        if acrValues != nil || maxAge != nil, !hasApp {
+            throw ValidationError("--acr-values and --max-age need --client-id, which obtains an app's tokens.")
+        }
+        if let maxAge, maxAge < 0 { throw ValidationError("--max-age: the seconds are negative.") }
         if rememberDevice, command != .signIn { throw ValidationError("--remember-device belongs to sign-in.") }
         if issuer != nil, !hasApp {
             throw ValidationError("--issuer needs --client-id, which obtains an app's tokens.")
@@ -86,11 +129,30 @@ struct OktaValue: Sendable {
     let remembersDevice: Bool?
     let deviceToken: String?
     let issuer: String?
+    /// How strongly and how lately somebody has to prove themselves; nil leaves it to the app's policy.
+    let assurance: OktaAssurance?
+    let recoveryTokenEnv: String?
+    let activationTokenEnv: String?
 
     init(_ options: OktaOptions, way: String?) {
         self.way = way.flatMap { OktaConfiguration.Way(option: $0) } ?? .automatic
         remembersDevice = options.rememberDevice ? true : nil
         deviceToken = options.deviceToken
         issuer = options.issuer
+        let maxAge = options.maxAge.map { Duration.seconds($0) }
+        let isDemanding = options.acrValues != nil || maxAge != nil
+        assurance = isDemanding ? OktaAssurance(acrValues: options.acrValues, maxAge: maxAge) : nil
+        recoveryTokenEnv = options.recoveryTokenEnv
+        activationTokenEnv = options.activationTokenEnv
+    }
+
+    /// The token of a link to begin with; nil if none is named.
+    ///
+    /// - Throws: ``InputError`` for a variable that is empty.
+    func linkToken() throws -> OktaLinkToken? {
+        if let token = try Environment.secret(recoveryTokenEnv, option: "--recovery-token-env") {
+            return .recovery(token)
+        }
+        return try Environment.secret(activationTokenEnv, option: "--activation-token-env").map { .activation($0) }
     }
 }

@@ -16,7 +16,15 @@ extension ProviderSetup {
         configuration.warnsOfExpiry = true
         let warning = try self.okta(configuration)
         var commands = StandardCommands(provider: okta, notice: notice) { input in
-            try await (input.hasNewPassword ? warning : okta).signIn(
+            if let token = try input.options.okta.linkToken() {
+                var flow = okta.signInFlow(
+                    redeeming: token,
+                    identifier: input.options.identifier,
+                    options: input.options.bounding(.okta)
+                )
+                return try await flow.run(answering: input.responder)
+            }
+            return try await (input.hasNewPassword ? warning : okta).signIn(
                 identifier: input.identifier(),
                 // If there is none, the flow asks: at Okta another way than the password begins with its name alone.
                 password: input.preparedPassword(),
@@ -51,6 +59,7 @@ extension ProviderSetup {
         var app = OktaApp(clientID: clientID, redirectURI: redirectURI, authorizationServer: options.authServer)
         if let scope = options.scope { app.scope = scope }
         app.issuer = options.okta.issuer
+        if let assurance = options.okta.assurance { app.assurance = assurance }
         if let secret = try options.clientSecret() { app.authentication = .clientSecretBasic(secret) }
         return app
     }

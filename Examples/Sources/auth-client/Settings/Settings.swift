@@ -12,7 +12,7 @@ struct Settings: Sendable {
         ["token-file", "no-token-file"], ["state", "state-env"], ["proxy", "proxy-env"], ["quiet", "verbose"],
         ["redirect-uri", "link-page"], ["journey", "auth-index"], ["resume", "auth-index"], ["resume", "force-auth"],
         ["resume", "no-session"], ["resume", "upgrade-session"], ["resume", "zero-page"], ["at", "ticket-env"],
-        ["at", "link-page"],
+        ["at", "link-page"], ["recovery-token-env", "activation-token-env"],
     ]
 
     /// An option from elsewhere.
