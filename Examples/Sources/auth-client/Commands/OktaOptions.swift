@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineSupport
 import OktaAuth
 
 /// What a sign-in begins with, at the providers that have several ways.
