@@ -39,9 +39,9 @@ public final class AuthSandbox: Sendable {
     ///   - scenario: People, settings and faults.
     ///   - seed: What all ids and codes follow from.
     ///   - providers: Which providers it serves. Default: all.
+    ///   - log: Takes a line for each code and each request; called on the sandbox's threads.
     ///   - now: What time it is, such as that of a `ManualClock`: `{ time.wallTime }`; called on the sandbox's threads. Default:
     ///     the machine's clock.
-    ///   - log: Takes a line for each code and each request; called on the sandbox's threads.
     /// - Returns: A sandbox that answers already.
     /// - Throws: ``SandboxError`` when the address is not one or is taken.
     public static func start(
@@ -49,10 +49,10 @@ public final class AuthSandbox: Sendable {
         scenario: SandboxScenario = .standard,
         seed: UInt64 = 1,
         providers: [SandboxProvider] = SandboxProvider.all,
-        now: (@Sendable () -> Timestamp)? = nil,
-        log: @escaping @Sendable (String) -> Void = { _ in }
+        log: @escaping @Sendable (String) -> Void = { _ in },
+        now: (@Sendable () -> Timestamp)? = nil
     ) async throws(SandboxError) -> AuthSandbox {
-        try AuthSandbox(listen: address, scenario: scenario, seed: seed, providers: providers, now: now, log: log)
+        try AuthSandbox(listen: address, scenario: scenario, seed: seed, providers: providers, log: log, now: now)
     }
 
     /// Starts a sandbox, for programs that are not asynchronous: it blocks while an upstream's name is looked up.
@@ -63,8 +63,8 @@ public final class AuthSandbox: Sendable {
     ///   - seed: What all ids and codes follow from.
     ///   - providers: Which providers it serves; none before an upstream. Default: all.
     ///   - upstream: The server that answers in their place; nil for none.
-    ///   - now: What time it is; called on the sandbox's threads. Default: the machine's clock.
     ///   - log: Takes a line for each code and each request; called on the sandbox's threads.
+    ///   - now: What time it is; called on the sandbox's threads. Default: the machine's clock.
     /// - Throws: ``SandboxError`` when the address is not one or is taken, when the scenario contradicts itself, or when
     ///   the name of the upstream cannot be looked up.
     public init(
@@ -73,8 +73,8 @@ public final class AuthSandbox: Sendable {
         seed: UInt64 = 1,
         providers: [SandboxProvider] = SandboxProvider.all,
         upstream: SandboxUpstream? = nil,
-        now: (@Sendable () -> Timestamp)? = nil,
-        log: @escaping @Sendable (String) -> Void = { _ in }
+        log: @escaping @Sendable (String) -> Void = { _ in },
+        now: (@Sendable () -> Timestamp)? = nil
     ) throws(SandboxError) {
         let text = address
         guard let address = SocketAddress(listening: text) else {
