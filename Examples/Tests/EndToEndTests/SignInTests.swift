@@ -17,7 +17,9 @@ struct SignInTests {
             #expect(run.errors.isEmpty)
             #expect(run.named("done").first?["attempts"]?.number?.saturatedInt == 1)
             #expect(permissions(of: bench.tokenFile) == 0o600)
-            #expect(try bench.tokens.members?.map(\.key).sorted() == ["client_token", "session_id"])
+            #expect(try bench.tokens.members?.map(\.key).sorted() == ["accounts", "client_token", "session_id"])
+            // Whose lockout holds for what the session spends.
+            #expect(try bench.tokens["accounts"]?[run.session ?? ""]?.string == "ada@example.com")
             #expect(try bench.tokens["session_id"]?.string == run.session)
             #expect(bench.routes == ["POST /v1/client/sign_ins"])
         }
