@@ -20,9 +20,6 @@ extension MessageBody {
         }
     }
 
-    /// The most bytes of a body in memory that pass between two reports.
-    private static let reportedPiece = 65_536
-
     /// The same body, which tells how far each reading of it has come.
     ///
     /// For a request's body that is what the transport has taken to send it, a little ahead of what the server has got.
@@ -33,7 +30,7 @@ extension MessageBody {
     /// - Parameter report: Called with each piece before it is handed on, by whoever reads; it must not block.
     public func onProgress(_ report: @escaping @Sendable (Progress) -> Void) -> MessageBody {
         let length = length
-        return cut(into: Self.reportedPiece).wrapping { iterator in
+        return inPieces.wrapping { iterator in
             var progress = Progress(byteCount: 0, length: length)
             return iterator.noting {
                 guard case .success(let chunk?) = $0 else { return }

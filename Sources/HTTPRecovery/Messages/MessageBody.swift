@@ -177,14 +177,17 @@ public struct MessageBody: Sendable, AsyncSequence {
         }
     }
 
-    /// The same body; one that is in memory comes in pieces of so many bytes at most.
-    func cut(into size: Int) -> MessageBody {
+    /// In what pieces a body in memory is handed over whose progress is to be seen.
+    static let pieceSize = 65_536
+
+    /// The same body as a stream, whose pieces can be seen.
+    var inPieces: MessageBody {
         guard let bytes = bytesInMemory else { return self }
         return MessageBody(.replayable, length: length) {
             var rest = bytes
             return AsyncIterator {
-                defer { rest = rest.dropFirst(size) }
-                return rest.isEmpty ? nil : rest.prefix(size)
+                defer { rest = rest.dropFirst(Self.pieceSize) }
+                return rest.isEmpty ? nil : rest.prefix(Self.pieceSize)
             }
         }
     }

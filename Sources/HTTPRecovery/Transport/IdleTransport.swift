@@ -2,9 +2,6 @@ import HTTPTypes
 
 /// A transport for one attempt, which is ended if no byte of it comes or goes for a time.
 struct IdleTransport: HTTPTransport {
-    /// In what pieces a body in memory is handed over, so that its progress can be seen.
-    private static let pieceSize = 65_536
-
     private let transport: any HTTPTransport
     private let limit: Duration
     private let time: TimeSource
@@ -40,8 +37,8 @@ struct IdleTransport: HTTPTransport {
 
     /// A request's body that tells of each piece that is taken from it.
     private func watched(_ body: MessageBody) -> MessageBody {
-        if let bytes = body.bytesInMemory, bytes.count <= Self.pieceSize { return body }
-        return body.cut(into: Self.pieceSize).noting { _ in note() }
+        if let bytes = body.bytesInMemory, bytes.count <= MessageBody.pieceSize { return body }
+        return body.inPieces.noting { _ in note() }
     }
 
     private func note() {

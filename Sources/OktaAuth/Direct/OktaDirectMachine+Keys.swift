@@ -60,13 +60,8 @@ extension OktaDirectMachine: RecalledFields {
             .init("challenge_types", \.challengeTypes), .init("transaction", \.transaction),
             .init("key_options", \.keyOptions), .init("polling", \.pollingMemory), .init("recovers", \.recovers),
             .init("reach", \.reach), .init("recovery_token", \.recoveryToken),
-            .init("assurance", \.assuranceMemory),
+            .init("assurance", \.app.rememberedAssurance),
         ]
-    }
-
-    private var assuranceMemory: OktaAssurance? {
-        get { app.assurance }
-        set { app.assurance = newValue ?? app.assurance }
     }
 
     private var pollingMemory: OktaDirectPolling.Memory? {

@@ -13,13 +13,8 @@ extension OktaEngineMachine: RecalledFields {
             .init("pending", \.pending), .init("sent", \.sent), .init("recovers", \.recovers),
             .init("exchanges", \.exchanges), .init("lifts", \.lifts), .init("unattended", \.unattended),
             .init("wants_device", \.wantsDevice), .init("captcha", \.captcha),
-            .init("polling", \.pollingMemory), .init("assurance", \.assuranceMemory),
+            .init("polling", \.pollingMemory), .init("assurance", \.app.rememberedAssurance),
         ]
-    }
-
-    private var assuranceMemory: OktaAssurance? {
-        get { app.assurance }
-        set { app.assurance = newValue ?? app.assurance }
     }
 
     private var pollingMemory: OktaEnginePolling.Memory? {

@@ -42,6 +42,14 @@ extension OktaAssurance: RememberedFields {
     }
 }
 
+extension OktaApp {
+    /// What a suspended sign-in keeps of its beginning; one of before that takes the app's own.
+    var rememberedAssurance: OktaAssurance? {
+        get { assurance }
+        set { assurance = newValue ?? assurance }
+    }
+}
+
 extension FormFields {
     mutating func add(_ assurance: OktaAssurance) {
         add("acr_values", assurance.acrValues)
