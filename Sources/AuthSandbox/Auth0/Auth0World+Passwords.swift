@@ -59,7 +59,7 @@ extension Auth0World {
             return .text("This password is too weak: \(weak.policy)", status: 400, type: Self.html)
         }
         let used = ([person.user.password].compactMap(\.self) + person.oldPasswords)
-            .prefix(Int(clamping: exchange.settings.passwordHistory))
+            .prefix(max(0, Int(clamping: exchange.settings.passwordHistory)))
         guard !used.contains(password) else {
             return .text("This password has been used before. Choose another one.", status: 400, type: Self.html)
         }

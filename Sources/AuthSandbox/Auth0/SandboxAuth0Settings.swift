@@ -165,6 +165,11 @@ extension SandboxAuth0Settings: SandboxPart {
         "passwordless": ["email", "sms"], "id_token_algorithm": ["RS256", "HS256"],
         "client_authentication": ["secret", "private_key_jwt"], "dpop": ["off", "optional", "required"],
     ]
+    static let ranges: [String: ClosedRange<Int64>] = [
+        "threshold": 0...1_000_000, "ip_threshold": 0...1_000_000, "token_limit": 0...1_000_000,
+        "userinfo_limit": 0...1_000_000, "request_limit": 0...1_000_000, "push_rejection_status": 200...599,
+        "password_length": 0...10_000, "password_types": 0...4, "password_history": 0...24,
+    ]
 
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
