@@ -160,6 +160,7 @@ struct MetricsTests {
         let refused = try await transport.failure(.to(port.authority))
         #expect(refused.code == .cannotConnect)
         #expect(refused.metrics?.wireAttempts == 0)
+        #expect(refused.metrics?.isConnectionReused == nil, "there was none")
         #expect(try await CurlTransport.patient().failure(.to(port.authority)).metrics == nil)
         withExtendedLifetime(port) {}
     }

@@ -55,7 +55,8 @@ extension History {
         /// Creates a measurement of nothing.
         public init() {}
 
-        /// Whether the attempt was made on a connection that had served another; nil if that is not known.
-        public var isConnectionReused: Bool? { connectionsOpened.map { $0 == 0 } }
+        /// Whether the attempt was made on a connection that had served another; nil if that is not known, and if it was made
+        /// on none.
+        public var isConnectionReused: Bool? { wireAttempts == 0 ? nil : connectionsOpened.map { $0 == 0 } }
     }
 }
