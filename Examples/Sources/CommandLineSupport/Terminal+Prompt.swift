@@ -26,7 +26,8 @@ extension Terminal {
     /// - Returns: The line without its end and without surrounding blanks; a hidden one keeps its blanks.
     /// - Throws: ``InputEnded`` at the end of the input; `CancellationError` as soon as the task is cancelled.
     public func ask(_ question: ScreenText, isHidden: Bool) async throws -> String {
-        showStatus(nil)
+        holdStatus(true)
+        defer { holdStatus(false) }
         // Before the question: who types as soon as they see it must not see what they type.
         let echo = isHidden ? Echo() : nil
         // While the program is stopped the shell has the terminal, with settings and a line of its own: whoever sees the

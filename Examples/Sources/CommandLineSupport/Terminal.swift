@@ -30,7 +30,13 @@ public final class Terminal: Sendable {
 
     private let descriptor: Int32
     private let hasColor: Bool
-    private let status = Locked<ScreenText?>(nil)
+    private let line = Locked(LastLine())
+
+    private struct LastLine: Sendable {
+        var status: ScreenText?
+        /// Whether it is a question, and so the person's.
+        var isQuestion = false
+    }
 
     /// Creates the terminal on standard error.
     ///
@@ -63,18 +69,18 @@ public final class Terminal: Sendable {
 
     /// Writes lines above the status line.
     public func write(_ text: ScreenText) {
-        status.withLock { status in
-            let isShown = status != nil
-            status = nil
+        line.withLock { line in
+            let isShown = line.status != nil
+            line.status = nil
             put((isShown ? Self.eraseLine : "") + text + "\n")
         }
     }
 
     /// Writes a text above the status line that may end within a line.
     public func write(part text: ScreenText) {
-        status.withLock { status in
-            let isShown = status != nil
-            status = nil
+        line.withLock { line in
+            let isShown = line.status != nil
+            line.status = nil
             put((isShown ? Self.eraseLine : "") + text)
         }
     }
@@ -86,15 +92,21 @@ public final class Terminal: Sendable {
 
     /// Shows another status line; nil takes it away.
     ///
-    /// Nothing happens if nobody looks.
+    /// Nothing happens if nobody looks, and while a question stands where the status line would.
     public func showStatus(_ text: ScreenText?) {
         guard isInteractive else { return }
-        status.withLock { status in
-            guard text != status else { return }
-            status = text
+        line.withLock { line in
+            guard !line.isQuestion, text != line.status else { return }
+            line.status = text
             guard let text else { return put(Self.eraseLine) }
             put(Self.eraseLine + styled("\(text, limit: max(1, width - 1))", .faint))
         }
+    }
+
+    /// Keeps the status line away while somebody is asked something.
+    func holdStatus(_ isAsking: Bool) {
+        if isAsking { showStatus(nil) }
+        line.withLock { $0.isQuestion = isAsking }
     }
 
     private func put(_ text: ScreenText) {

@@ -94,7 +94,7 @@ struct OktaTerminalTests {
     /// Somebody at the identity engine, with an app.
     private static func engine(
         _ factors: [SandboxOktaUser.Factor],
-        _ body: (TerminalProgram) async throws -> Void
+        _ body: (Bench, TerminalProgram) async throws -> Void
     ) async throws {
         try await Bench.okta(Bench.person(factors)) { bench in
             bench.sandbox.updateSettings { $0.okta.isIdentityEngine = true }
@@ -108,7 +108,7 @@ struct OktaTerminalTests {
                 in: bench.directory
             )
             try await Self.password(program)
-            try await body(program)
+            try await body(bench, program)
             #expect(try await Self.ended(program).status == 0)
         }
     }
@@ -117,7 +117,7 @@ struct OktaTerminalTests {
     @Test func oktaVerifyIsOpenedByItsAddress() async throws {
         var device = SandboxOktaUser.Factor("signed_nonce")
         device.script = ["WAITING", "SUCCESS"]
-        try await Self.engine([device]) { program in
+        try await Self.engine([device]) { _, program in
             try await program.sees("Okta Verify has to confirm on the device that the address is opened on.")
             try await program.sees("Please open this address on your device: com-okta-authenticator:")
         }
@@ -125,7 +125,7 @@ struct OktaTerminalTests {
 
     /// Of Duo's page the person sees all that it needs, and may take another way.
     @Test func duosPageIsDescribed() async throws {
-        try await Self.engine([.init("web"), .init("question")]) { program in
+        try await Self.engine([.init("web"), .init("question")]) { _, program in
             try await program.sees("Which one? [1-2] ")
             program.type("1")
             try await program.sees("  host: api-sandbox.duosecurity.com")
@@ -134,6 +134,21 @@ struct OktaTerminalTests {
             program.type("other")
             try await program.sees("What is the name of your first pet? ")
             program.type("Rex")
+        }
+    }
+
+    /// While a code is asked for the server is asked too whether the link of the mail was opened; no countdown takes the
+    /// question's place.
+    @Test func aQuestionStaysUntilItsLinkIsOpened() async throws {
+        try await Self.engine([.init("email")]) { bench, program in
+            try await program.sees("Code by e-mail")
+            let look = "POST /idp/idx/challenge/poll"
+            while bench.routes.count(where: { $0 == look }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(!program.screen.contains("asks again in"), "\(program.screen)")
+            let order: JSONValue = ["user": .string(Bench.eva)]
+            let url = bench.sandbox.url + "/_sandbox/okta/open_link"
+            let opened = try await BuiltProgram.run("http-recover", ["-X", "POST", "--json", order.description, url])
+            #expect(opened.status == 0, "\(opened.errors)")
         }
     }
 
