@@ -1,5 +1,6 @@
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 @testable import AuthSandbox
@@ -128,8 +129,8 @@ struct UpstreamSocketTests {
     }
 
     @Test func nobodyThere() async throws {
-        let port = try await closedPort()
-        try await withProxy("http://127.0.0.1:\(port)") { proxy in
+        let nobody = try RefusingPort()
+        try await withProxy("http://\(nobody.authority)") { proxy in
             let socket = try #require(RawSocket(port: proxy.port))
             // Many at once on one connection, each answered in its turn.
             let count = 500
@@ -137,15 +138,9 @@ struct UpstreamSocketTests {
             socket.send("GET /a HTTP/1.1\r\nConnection: close\r\n\r\n")
             let text = socket.readToEnd().text
             #expect(text.split(separator: "HTTP/1.1 502 Bad Gateway\r\n").count == count)
-            #expect(text.contains("connect to 127.0.0.1:\(port): Connection refused"))
+            #expect(text.contains("connect to \(nobody.authority): Connection refused"))
             #expect(proxy.requests().allSatisfy { !$0.isProcessed && $0.errorCode == "upstream_unreachable" })
         }
-    }
-
-    private func closedPort() async throws -> Int {
-        let sandbox = try await AuthSandbox.start()
-        sandbox.stop()
-        return sandbox.port
     }
 
     @Test func aHangEndsWithATimeoutAndHoldsNobody() async throws {
@@ -278,7 +273,9 @@ struct UpstreamSocketTests {
             try await AuthSandbox.start(upstream: SandboxUpstream("http://nowhere.invalid"))
         }
         #expect(error?.code == .cannotResolve)
-        let port = try await closedPort()
+        let sandbox = try await AuthSandbox.start()
+        sandbox.stop()
+        let port = sandbox.port
         for host in ["127.0.0.1", "0.0.0.0"] {
             let loop = await #expect(throws: SandboxError.self) {
                 try await AuthSandbox.start(

@@ -1,5 +1,6 @@
 import AuthSandbox
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 /// Servers that fail, and connections that break.
@@ -63,7 +64,10 @@ struct FailureTests {
 
     @Test func aConnectionThatIsRefusedIsUnavailable() async throws {
         try await Bench.run { bench in
-            bench.sandbox.stop()
+            var bench = bench
+            let nobody = try RefusingPort()
+            // The last one counts.
+            bench.options += ["--base-url", "http://\(nobody.authority)"]
             let run = try await bench.signIn("ada@example.com", "--deadline", "3", answers: Self.password)
             #expect(run.status == 69)
             #expect(run.texts("failure", "processed").allSatisfy { $0 == "no" })

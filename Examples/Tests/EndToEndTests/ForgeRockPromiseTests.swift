@@ -3,6 +3,7 @@ import AuthSandbox
 import ForgeRockAuth
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 import HTTPTypes
 import Locking
 import Testing
@@ -65,8 +66,8 @@ struct ForgeRockP1NothingIsSpentTwice {
     /// Nobody listens at first: what was never sent is sent as soon as somebody does.
     @Test func aStepThatWasNeverSentIsPostedLater() async throws {
         try await AM.run { bench in
-            let port = bench.sandbox.port
-            bench.sandbox.stop()
+            var nobody: RefusingPort? = try RefusingPort()
+            let port = try #require(nobody?.port)
             try await Bench.withTransport { transport in
                 let failures = Locked(0)
                 let runtime = Runtime()
@@ -77,9 +78,10 @@ struct ForgeRockP1NothingIsSpentTwice {
                     Deadline(.seconds(90))
                     Recovery(maxAttempts: 10)
                 }
-                let forgeRock = try bench.library(client: client)
+                let forgeRock = try bench.library(at: "http://127.0.0.1:\(port)", client: client)
                 async let session = forgeRock.signIn(identifier: "ada", answering: Person())
                 while failures.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+                nobody = nil
                 let later = try await AuthSandbox.start(listen: "127.0.0.1:\(port)", scenario: .unlimited)
                 defer { later.stop() }
                 #expect(try await session.exists)

@@ -89,13 +89,14 @@ extension Bench {
 
     /// The same with a client of the test's own.
     func library(
+        at url: String? = nil,
         client: RecoveringClient,
         journey: String? = "Login",
         oauth: Bool = false,
         authenticator: (any WebAuthn.Authenticator)? = nil
     ) throws -> ForgeRock {
         try ForgeRock(
-            baseURL: sandbox.url,
+            baseURL: url ?? sandbox.url,
             client: client,
             tokens: FileTokenStore(path: tokenFile),
             configuration: ForgeRockConfiguration(

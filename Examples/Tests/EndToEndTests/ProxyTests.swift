@@ -1,6 +1,7 @@
 import AuthSandbox
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 /// The built `auth-sandbox` between the built clients and a server that knows what it was sent.
@@ -141,8 +142,8 @@ struct ProxyTests {
     }
 
     @Test func aServerThatIsNotThere() async throws {
-        try await withProxy { setup in
-            setup.server.stop()
+        let nobody = try RefusingPort()
+        try await withProxy(options: ["--upstream", "http://\(nobody.authority)"]) { setup in
             let end = try await setup.call("--max-attempts", "1")
             #expect(end.status == 22 && end.output.contains("upstream_unreachable"))
             let counted = try await setup.counted("GET /api/items")
