@@ -99,6 +99,19 @@ static inline _Bool ccurl_has_header(CURL *easy, const char *name)
     return code == CURLHE_OK || code == CURLHE_NOT_BUILT_IN;
 }
 
+static inline CURLcode ccurl_set_progress_callback(CURL *easy, curl_xferinfo_callback callback)
+{
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+}
+
+// What OpenSSL has for the connection that a transfer has; null without one, and where TLS is another library's.
+static inline void *ccurl_get_openssl(CURL *easy)
+{
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
 static inline void *ccurl_get_private(CURL *easy)
 {
     char *value = NULL;

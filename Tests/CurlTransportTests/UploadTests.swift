@@ -3,6 +3,7 @@ import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 /// Large request bodies: from memory, from a file, from a stream; and servers that answer before they have read them.
@@ -133,6 +134,29 @@ struct UploadTests {
         }
         let posts = server.receivedRequests.filter { $0.method == "POST" }
         #expect(posts.count == 300)
+        await transport.shutdown()
+    }
+
+    /// The same over TLS, where only the connection's own session can read what has come.
+    @Test(.enabled(if: TLSFront.isAvailable), arguments: ["TLSv1_2", "TLSv1_3"])
+    func noEarlyAnswerIsLostOverTLS(version: String) async throws {
+        let answer = #"HTTP/1.1 401 No\r\nConnection: close\r\nX-Early: 1\r\nContent-Length: 2\r\n\r\nno"#
+        let settings = """
+            context.minimum_version = context.maximum_version = ssl.TLSVersion.\(version)
+            early = b"\(answer)"
+            """
+        let front = try await TLSFront.start(port: 1, settings: settings)
+        let early = try #require(HTTPField.Name("X-Early"))
+        let transport = CurlTransport.patient(.init(caFile: front.caFile))
+        for _ in 0..<100 {
+            let request = HTTPRequest.to(front.authority, .post, scheme: "https")
+            let body = MessageBody(Self.content)
+            let response = try await transport.send(request, body: body, options: AttemptOptions())
+            #expect(response.head.status == .unauthorized)
+            #expect(response.head.headerFields[early] == "1")
+            #expect(try await response.body.collect(upTo: 10) == Array("no".utf8))
+        }
+        withExtendedLifetime(front) {}
         await transport.shutdown()
     }
 }

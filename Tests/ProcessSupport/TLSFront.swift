@@ -109,6 +109,8 @@ package final class TLSFront: Sendable {
         context.set_alpn_protocols(protocols.split(","))
         # Whether the end of a connection is announced (close_notify), which most servers do.
         announces = False
+        # What is answered as soon as a request's head is there; the connection is closed then, and its body is not read.
+        early = None
         exec(settings)
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
@@ -141,6 +143,15 @@ package final class TLSFront: Sendable {
                         pass
                 except OSError:
                     pass
+                return
+            if early:
+                head = b""
+                while b"\\r\\n\\r\\n" not in head and (data := client.recv(1024)):
+                    head += data
+                # What waits for an acknowledgement goes when the connection is reset.
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                client.sendall(early)
+                client.close()
                 return
             try:
                 plain = socket.create_connection(("127.0.0.1", int(port)))

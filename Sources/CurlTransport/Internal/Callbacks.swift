@@ -41,6 +41,7 @@ let headerCallback: ccurl_data_callback = { bytes, size, count, context in
     case .more: return total
     case .refused: return 0
     case .complete:
+        if easy.endsWithConnection { easy.watch() }
         loop.noteNews(of: transfer)
         return total
     }
@@ -111,6 +112,11 @@ let closeSocketCallback: curl_closesocket_callback = { context, socket in
 let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
     guard let context = unsafe context else { return 0 }
     let shard = unsafe Unmanaged<Shard>.fromOpaque(context).takeUnretainedValue()
+    if what != CURL_POLL_REMOVE, let handle = unsafe handle, let easy = unsafe easy(ccurl_get_private(handle)),
+        easy.isWatched
+    {
+        easy.socket = socket
+    }
     switch what {
     case CURL_POLL_REMOVE:
         var version = 0
@@ -137,6 +143,12 @@ let timerCallback: curl_multi_timer_callback = { _, milliseconds, context in
     case 0: shard.deadline = 0
     default: shard.deadline = Monotonic.now() + UInt64(milliseconds) * 1_000_000
     }
+    return 0
+}
+
+/// Called wherever libcurl tells its progress, last before it closes the connection of a transfer that has ended.
+let progressCallback: curl_xferinfo_callback = { context, _, _, _, _ in
+    if let easy = unsafe easy(context), let transfer = easy.transfer { easy.loop.looksAtEnd(of: transfer, easy) }
     return 0
 }
 

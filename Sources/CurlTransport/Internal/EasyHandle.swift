@@ -25,6 +25,9 @@ final class EasyHandle {
     private var isOnNewConnection = false
     private var bufferSize = 0
     private var savedAnswer: SavedAnswer?
+    private(set) var isWatched = false
+    /// Of a watched transfer that whose events libcurl wants; it names it no sooner than when it is done with it.
+    var socket: Int32 = -1
 
     init?(loop: EventLoop) {
         guard let handle = unsafe curl_easy_init() else { return nil }
@@ -56,6 +59,28 @@ final class EasyHandle {
         unsafe ccurl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
         return length >= 0 ? Int(length) : nil
     }
+
+    /// Whether nothing but the end of its connection ends the body of the response, whose head is whole.
+    var endsWithConnection: Bool {
+        guard let transfer, !transfer.reception.isFramed, transfer.request.method != "HEAD", statedLength == nil else {
+            return false
+        }
+        var status = 0
+        unsafe ccurl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
+        return status != 204 && status != 304
+    }
+
+    /// Has the connection looked at before libcurl closes it, if it is one over TLS.
+    func watch() {
+        guard !isWatched, transfer?.request.isTLS == true, OpenSSL.loaded != nil else { return }
+        isWatched = true
+        unsafe ccurl_set_progress_callback(handle, progressCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+        set(CURLOPT_NOPROGRESS, 0)
+    }
+
+    /// What TLS has for the connection, while the transfer has it and where the library is OpenSSL.
+    var session: UnsafeMutableRawPointer? { unsafe ccurl_get_openssl(handle) }
 
     private func configure() {
         let configuration = loop.configuration
@@ -148,6 +173,7 @@ final class EasyHandle {
             isShared = transfer.isShared
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
         }
+        if transfer.mayBeAnsweredEarly { watch() }
         unsafe errorText[0] = 0
     }
 
@@ -181,6 +207,9 @@ final class EasyHandle {
     /// Lets go of the transfer; the handle can carry another.
     func end() {
         transfer = nil
+        if isWatched { set(CURLOPT_NOPROGRESS, 1) }
+        isWatched = false
+        socket = -1
         unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, nil)
         freeHeaders()
     }

@@ -5,17 +5,29 @@ import HTTPRecovery
 //
 // A server may answer before it has read the request's body, and close the connection (RFC 9112, section 9.6). The next
 // write fails then, which is the end to libcurl although the answer lies in the socket. It is taken out before the socket
-// is closed, and given to libcurl once more, from a connection that holds nothing else: one parser reads all answers. Not
-// over TLS, whose bytes only the connection's own session can read, and not over HTTP/2, where libcurl reads first.
+// is closed, and given to libcurl once more, from a connection that holds nothing else: one parser reads all answers. Over
+// TLS the connection's own session reads it, before libcurl frees that. Not over HTTP/2, where libcurl reads first.
 extension EventLoop {
     /// Keeps what has come on a socket that libcurl is about to close, for the transfer that goes out on it.
     func saveUnread(on socket: Int32) {
         if isShuttingDown || running.isEmpty { return }
         let bytes = SavedAnswer.unread(on: socket)
         guard bytes.starts(with: "HTTP/1.".utf8), let port = ConnectionLedger.localPort(of: socket) else { return }
-        let senders = running.values.filter { $0.mayBeAnsweredEarly && $0.evidence.localPort == port }
+        let senders = running.values.filter { $0.canSaveAnswer && $0.evidence.localPort == port }
         // Of two sockets with one port neither is known.
         if senders.count == 1 { senders.first?.unread = bytes }
+    }
+
+    /// Looks at a connection over TLS that libcurl may be about to close.
+    func looksAtEnd(of transfer: Transfer, _ easy: EasyHandle) {
+        guard let openSSL = OpenSSL.loaded, let session = unsafe easy.session else { return }
+        if transfer.facts.sawHead, easy.endsWithConnection {
+            // libcurl before 8.0 takes any end for that of the body, and so the cut of somebody on the way.
+            transfer.facts.isEndUnannounced = unsafe !openSSL.hasReceivedShutdown(session)
+        }
+        guard transfer.canSaveAnswer, transfer.unread == nil, SavedAnswer.isOver(easy.socket) else { return }
+        let bytes = unsafe openSSL.unread(session, on: easy.socket, atMost: SavedAnswer.longest)
+        if bytes.starts(with: "HTTP/1.".utf8) { transfer.unread = bytes }
     }
 
     /// Goes on with the answer that a failed transfer left unread, if there is one.
@@ -42,8 +54,13 @@ extension EventLoop {
 
 extension Transfer {
     /// Whether it sends a body where an answer can be saved.
-    fileprivate var mayBeAnsweredEarly: Bool {
-        request.sendsBody && !request.isTLS && facts.wireAttempts > 0 && sendFailure == nil
-            && loop.httpVersionOption(isTLS: false) == Int(CURL_HTTP_VERSION_1_1)
+    var mayBeAnsweredEarly: Bool {
+        // Within the TLS of a proxy the session does not read from the socket.
+        request.sendsBody && !(request.isTLS && loop.configuration.proxy.isHTTPS)
+            && loop.httpVersionOption(isTLS: request.isTLS) == Int(CURL_HTTP_VERSION_1_1)
+    }
+
+    fileprivate var canSaveAnswer: Bool {
+        facts.wireAttempts > 0 && sendFailure == nil && reception.isBetweenHeads && mayBeAnsweredEarly
     }
 }

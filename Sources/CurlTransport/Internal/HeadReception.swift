@@ -10,6 +10,8 @@ struct HeadReception {
     }
 
     var facts = TransferFacts(code: 0)
+    /// Whether the fields frame the body, as far as libcurl does not say it: by chunks, or by HTTP/2.
+    private(set) var isFramed = false
     /// Bytes of the header section.
     private var bytes: [UInt8] = []
     /// Whether nothing has come of a header section, or of the next one.
@@ -34,9 +36,11 @@ struct HeadReception {
         if bytes.isEmpty {
             guard let status = unsafe ResponseHead.statusCode(line) else { return .refused }
             facts.sawStatus = status >= 200
+            isFramed = unsafe !line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2f, 0x31])
             bytes.reserveCapacity(1024)
         }
         unsafe bytes.append(contentsOf: line)
+        if unsafe line[0] | 0x20 == 0x74, unsafe Self.isTransferEncoding(line) { isFramed = true }
         // The line ends in a line feed, and there is one.
         let isEmptyLine = unsafe line[0] == 0x0a || (line.count >= 2 && line[0] == 0x0d && line[1] == 0x0a)
         guard isEmptyLine else { return .more }
@@ -47,6 +51,13 @@ struct HeadReception {
         // An interim response; the real one follows.
         bytes.removeAll(keepingCapacity: true)
         return .more
+    }
+
+    private static func isTransferEncoding(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        let name: StaticString = "transfer-encoding"
+        guard line.count > name.utf8CodeUnitCount else { return false }
+        return unsafe zip(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), line)
+            .allSatisfy { $0 == $1 | 0x20 }
     }
 
     /// Hands the header section over.

@@ -77,6 +77,12 @@ final class SavedAnswer {
         return unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.process == getpid()
     }
 
+    /// Whether the connection is gone in both directions: what has come is all that there will be.
+    static func isOver(_ socket: Int32) -> Bool {
+        var descriptor = pollfd(fd: socket, events: 0, revents: 0)
+        return unsafe poll(&descriptor, 1, 0) == 1 && descriptor.revents & Int16(POLLHUP) != 0
+    }
+
     /// What has come on a socket and was not read; nothing if that is too much.
     static func unread(on socket: Int32) -> [UInt8] {
         var count: Int32 = 0

@@ -22,6 +22,9 @@ struct TransferFacts: Sendable, Hashable {
     var sawStatus = false
     /// Whether the empty line after the header section has come.
     var sawHead = false
+    /// Whether the connection that was to end the body ended without TLS's word for it (close_notify), as it does when
+    /// somebody on the way cuts it.
+    var isEndUnannounced = false
     /// Whether it is proven that the HTTP/2 server did not process the stream.
     var isRefused = false
     /// Why the transport itself stopped the transfer, if it did.

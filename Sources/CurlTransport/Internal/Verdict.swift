@@ -9,7 +9,14 @@ enum Verdict {
     static func error(for facts: TransferFacts) -> TransportError? {
         if facts.code == 0, facts.ownReason == nil {
             // A FIN within the header section is no failure to libcurl; the empty line tells.
-            if facts.sawHead { return nil }
+            if facts.sawHead {
+                guard facts.isEndUnannounced else { return nil }
+                return TransportError(
+                    .truncated,
+                    .answered,
+                    message: "the connection was cut without an announced end, and the body has no stated length"
+                )
+            }
             let code: TransportError.Code = facts.sawStatus ? .truncated : .connectionLost
             return TransportError(
                 code,
