@@ -103,18 +103,28 @@ final class EasyHandle {
         unsafe ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, loopContext)
         unsafe ccurl_set_pointer(handle, CURLOPT_SHARE, loop.share)
 
+        // No signals in a process of many threads, and three system calls less each time that libcurl looks at the transfer.
         set(CURLOPT_NOSIGNAL, 1)
+        // Without it the end of a transfer whose name is looked up holds the loop until the resolver has answered.
         set(CURLOPT_QUICK_EXIT, 1)
+        // What a redirect may be given is decided above, where credentials are known.
         set(CURLOPT_FOLLOWLOCATION, 0)
+        // The path is the caller's, dots and all: its signature may cover it.
         set(CURLOPT_PATH_AS_IS, 1)
+        // The fields of a proxy's answer to CONNECT are not the server's.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // An answer without a status line is none.
         set(CURLOPT_HTTP09_ALLOWED, 0)
+        // A large body goes out in pieces of this size, where libcurl's own are of 64 KiB; 2 MiB is its most.
         set(CURLOPT_UPLOAD_BUFFERSIZE, min(configuration.bufferSize, 2 << 20))
+        // Below what servers keep an idle connection for (60 s and more), where libcurl's 118 s are above it.
         set(CURLOPT_MAXAGE_CONN, Int(configuration.maxIdleTime.components.seconds))
+        // To libcurl zero would be its own 300 s.
         set(
             CURLOPT_CONNECTTIMEOUT_MS,
             max(1, Monotonic.milliseconds(from: 0, to: Monotonic.nanoseconds(configuration.connectTimeout)))
         )
+        // libcurl may speak FTP and a dozen more.
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         unsafe loop.sharedOptions.apply(to: handle)
@@ -134,6 +144,7 @@ final class EasyHandle {
                 UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
             )
         }
+        // libcurl's own timer costs nothing, and a task beside the transfer would.
         set(CURLOPT_TIMEOUT_MS, milliseconds ?? 0)
         setMethod(request)
         buildHeaders(request)
@@ -156,6 +167,7 @@ final class EasyHandle {
             bufferSize = size
             set(CURLOPT_BUFFERSIZE, size)
         }
+        // With HTTP/2 left possible where it cannot be, as without TLS, each waits for the answer of the one before.
         let version = loop.httpVersionOption(isTLS: request.isTLS)
         if version != self.version {
             self.version = version
@@ -171,6 +183,7 @@ final class EasyHandle {
         }
         if isShared != transfer.isShared {
             isShared = transfer.isShared
+            // 64 requests at once to a new origin open one connection, and not 64.
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
         }
         if transfer.mayBeAnsweredEarly { watch() }

@@ -25,7 +25,9 @@ extension EventLoop {
             // libcurl before 8.0 takes any end for that of the body, and so the cut of somebody on the way.
             transfer.facts.isEndUnannounced = unsafe !openSSL.hasReceivedShutdown(session)
         }
-        guard transfer.canSaveAnswer, transfer.unread == nil, SavedAnswer.isOver(easy.socket) else { return }
+        guard transfer.canSaveAnswer, transfer.unread == nil, SavedAnswer.isOver(easy.socket),
+            unsafe !openSSL.speaksHTTP2(session)
+        else { return }
         let bytes = unsafe openSSL.unread(session, on: easy.socket, atMost: SavedAnswer.longest)
         if bytes.starts(with: "HTTP/1.".utf8) { transfer.unread = bytes }
     }
@@ -53,11 +55,12 @@ extension EventLoop {
 }
 
 extension Transfer {
-    /// Whether it sends a body where an answer can be saved.
+    /// Whether it sends a body where an answer can be saved, as far as that is known before there is a connection.
     var mayBeAnsweredEarly: Bool {
+        let configuration = loop.configuration
+        guard request.sendsBody, configuration.httpVersion != .http3 else { return false }
         // Within the TLS of a proxy the session does not read from the socket.
-        request.sendsBody && !(request.isTLS && loop.configuration.proxy.isHTTPS)
-            && loop.httpVersionOption(isTLS: request.isTLS) == Int(CURL_HTTP_VERSION_1_1)
+        return request.isTLS ? !configuration.proxy.isHTTPS : !configuration.speaksHTTP2WithPriorKnowledge
     }
 
     fileprivate var canSaveAnswer: Bool {

@@ -9,11 +9,15 @@ struct OpenSSL {
     private typealias Session = UnsafeMutableRawPointer
     private typealias Channel = UnsafeMutableRawPointer
     private typealias Kind = UnsafeRawPointer
+    private typealias Text = UnsafePointer<UInt8>
+    private typealias Agreement =
+        @convention(c) (Session, UnsafeMutablePointer<Text?>, UnsafeMutablePointer<UInt32>) -> Void
     private typealias State = @convention(c) (Session) -> Int32
     private typealias Write = @convention(c) (Session, Channel) -> Void
     private typealias Read = @convention(c) (Session, UnsafeMutableRawPointer?, Int32) -> Int32
 
     private let shutdownState: State
+    private let selectedProtocol: Agreement
     private let read: Read
     private let readFrom: @convention(c) (Session, Int32) -> Int32
     private let writeInto: Write
@@ -25,6 +29,7 @@ struct OpenSSL {
 
     private init?() {
         guard let shutdownState = unsafe Self.function("SSL_get_shutdown", as: State.self),
+            let selectedProtocol = unsafe Self.function("SSL_get0_alpn_selected", as: Agreement.self),
             let read = unsafe Self.function("SSL_read", as: Read.self),
             let readFrom = unsafe Self.function("SSL_set_rfd", as: (@convention(c) (Session, Int32) -> Int32).self),
             let writeInto = unsafe Self.function("SSL_set0_wbio", as: Write.self),
@@ -32,6 +37,7 @@ struct OpenSSL {
             let noChannel = unsafe Self.function("BIO_s_null", as: (@convention(c) () -> Kind?).self)
         else { return nil }
         unsafe self.shutdownState = shutdownState
+        unsafe self.selectedProtocol = selectedProtocol
         unsafe self.read = read
         unsafe self.readFrom = readFrom
         unsafe self.writeInto = writeInto
@@ -46,6 +52,14 @@ struct OpenSSL {
     /// Whether the peer has said that it sends nothing more (close_notify).
     func hasReceivedShutdown(_ session: UnsafeMutableRawPointer) -> Bool {
         unsafe shutdownState(session) & 2 != 0
+    }
+
+    /// Whether the two have agreed on HTTP/2.
+    func speaksHTTP2(_ session: UnsafeMutableRawPointer) -> Bool {
+        var (text, count) = unsafe (Text?.none, UInt32.zero)
+        unsafe selectedProtocol(session, &text, &count)
+        // The session keeps the bytes for as long as it lives.
+        return unsafe UnsafeBufferPointer(start: text, count: Int(count)).elementsEqual("h2".utf8)
     }
 
     /// What has come on a connection that is over and was not read; nothing if that is too much.

@@ -38,6 +38,7 @@ final class Shard {
         unsafe ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
         unsafe ccurl_multi_set_timer_callback(multi, timerCallback)
         unsafe ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+        // By itself libcurl closes connections after each burst, down to what runs at the moment.
         unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 2 * capacity)
         if isShared { unsafe ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 4) }
         unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
