@@ -214,6 +214,18 @@ struct ServerDelayTests {
         ),
         DelayRow("403 that does not say", status: 403, [("X-RateLimit-Reset", "1767225660")], nil),
         DelayRow(
+            "403 with nothing left, behind a family that does not say",
+            status: 403,
+            [("RateLimit-Reset", "5"), ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1767225660")],
+            60
+        ),
+        DelayRow(
+            "503 with nothing left, behind a family that does not say",
+            status: 503,
+            [("RateLimit-Reset", "5"), ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1767225660")],
+            60
+        ),
+        DelayRow(
             "404 with nothing left",
             status: 404,
             [

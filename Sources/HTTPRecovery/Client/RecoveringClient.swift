@@ -139,9 +139,11 @@ public struct RecoveringClient: Sendable {
 
     /// Ends all transfers and frees what the transport holds; later calls fail.
     ///
-    /// What is under way is cut off; ``drain(within:)`` lets it end.
+    /// What is under way is cut off, waits between attempts too (``History/StopReason/clientShutDown``); ``drain(within:)``
+    /// lets it end.
     public func shutdown() async {
         _ = openCalls.close()
+        surroundings.end.land(.success(()))
         await transport.shutdown()
     }
 

@@ -57,6 +57,8 @@ extension History {
         public static let redirectInvalid = History.StopReason(rawValue: "redirect_invalid")
         /// The call was repaired and replayed once already.
         public static let alreadyRepaired = History.StopReason(rawValue: "already_repaired")
+        /// The client was shut down while the call waited.
+        public static let clientShutDown = History.StopReason(rawValue: "client_shut_down")
         /// The failure is one that repeating cannot help, or no policy is set up for it.
         public static let notRecoverable = History.StopReason(rawValue: "not_recoverable")
     }

@@ -4,18 +4,42 @@ extension CallContext {
     /// - Parameters:
     ///   - delay: How long; nothing happens if it is not above zero.
     ///   - reason: What the call waits for.
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `CancellationError` as soon as the task is cancelled; `RecoveryError` as soon as the client is shut down
+    ///   (``History/StopReason/clientShutDown``).
     package func wait(_ delay: Duration, reason: Outcome.Kind) async throws {
         guard delay > .zero else { return }
         let time = runtime.time
         let start = time.now
         let end = start.advanced(by: delay)
         emit(.wait(reason: reason, duration: delay, until: time.wallTime(at: end)))
-        // A wait that is cut short counts for as long as it lasted.
-        defer {
-            let waited = min(delay, start.duration(to: time.now))
-            record.append([.wait(History.Wait(reason: reason, duration: waited))])
+        do {
+            // A wait that is cut short counts for as long as it lasted.
+            defer {
+                let waited = min(delay, start.duration(to: time.now))
+                record.append([.wait(History.Wait(reason: reason, duration: waited))])
+            }
+            if try await sleeps(until: end) { return }
         }
-        try await time.sleep(until: end)
+        let outcome = Outcome(reason, processed: record.attempts > 0 ? .unknown : .no)
+        let left = time.now.duration(to: end)
+        throw RecoveryError(after: outcome, reason: .clientShutDown, needed: left, response: nil, context: self)
+    }
+
+    /// Sleeps; false if the client was shut down meanwhile.
+    private func sleeps(until instant: TimeSource.Instant) async throws -> Bool {
+        let (time, end) = (runtime.time, record.surroundings.end)
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await time.sleep(until: instant)
+                return true
+            }
+            group.addTask {
+                try await end.value
+                return false
+            }
+            defer { group.cancelAll() }
+            guard let isDone = try await group.next() else { throw CancellationError() }
+            return isDone
+        }
     }
 }

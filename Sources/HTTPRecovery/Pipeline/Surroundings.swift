@@ -6,6 +6,9 @@ final class Surroundings: Sendable {
     /// The layers that can tell whose credential a request is going to present, the outermost first.
     let presenters: [any ClientLayer]
 
+    /// Lands when the client is shut down.
+    let end = Flight<Void>()
+
     init(_ runtime: Runtime, presenters: [any ClientLayer] = []) {
         self.runtime = runtime
         self.presenters = presenters

@@ -416,6 +416,32 @@ import Testing
         _ = try? await call.value
     }
 
+    @Test func aWaitEndsWithTheClient() async throws {
+        let bench = Bench([.status(429, ["retry-after": "40"])])
+        let call = Task { try await bench.client.send(Bench.get) }
+        await bench.clock.waitForSleepers(1)
+        let drained = Task { await bench.client.drain(within: .seconds(10)) }
+        await bench.clock.waitForSleeper(of: .seconds(10), purpose: .guard)
+        bench.clock.advance(by: .seconds(10))
+        #expect(await !drained.value)
+        let error = await #expect(throws: RecoveryError.self) { try await call.value }
+        #expect(error?.reason == .clientShutDown && error?.outcome.kind == .rateLimited)
+        let left = try #require(error?.retryAfter)
+        #expect(left >= .seconds(30) && error?.history.waited == .seconds(10))
+        #expect(bench.transport.received.count == 1)
+    }
+
+    @Test func aPauseEndsWithTheClient() async throws {
+        let bench = Bench()
+        let watch = Task {
+            try await bench.client.looseOperation { try await $0.pause(.seconds(3600), reason: .ok) }
+        }
+        await bench.clock.waitForSleeper(of: .seconds(3600), purpose: .wait)
+        await bench.client.shutdown()
+        let error = await #expect(throws: RecoveryError.self) { try await watch.value }
+        #expect(error?.reason == .clientShutDown && error?.outcome.processed == .no)
+    }
+
     // MARK: Nothing was shown
 
     /// Has no credential to attach, and says so.

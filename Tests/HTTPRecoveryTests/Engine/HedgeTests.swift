@@ -60,6 +60,16 @@ import Testing
         }
     }
 
+    /// As a classifier may tell it that takes what has failed for repeatable.
+    @Test func aStatedTimeEndsHedgingOfWhatMayBeRepeatedToo() {
+        let stated = Outcome(.unavailable, retryAfter: .seconds(2), remedies: [.retry], status: 503)
+        var plan = HedgePlan(maxAttempts: 3)
+        #expect(plan.next(after: .ended(stated)) == .finish)
+        plan = HedgePlan(maxAttempts: 3)
+        #expect(plan.next(after: .due) == .ask && plan.next(after: .admitted(true)) == .send)
+        #expect(plan.next(after: .ended(stated)) == .wait && !plan.isOpen)
+    }
+
     private static func client(_ steps: [ScriptedTransport.Step], _ hedging: Recovery.Hedging) -> Bench {
         Bench(steps) { Recovery(hedging: hedging) { TransientRetry(backoff: .constant(.seconds(1))) } }
     }
@@ -151,6 +161,32 @@ import Testing
             _ = try await bench.sendSkippingWaits(request, options: options)
             #expect(bench.transport.received.count == 1)
         }
+    }
+
+    /// No answer comes: whatever could be hedged would be.
+    @Test func whatSpendsSomethingIsNotHedgedHoweverLongItTakes() async throws {
+        var keyed = Bench.post
+        keyed.headerFields[.idempotencyKey] = "1"
+        for (request, options) in [
+            (Bench.post, RequestOptions()), (keyed, RequestOptions()), (Bench.get, RequestOptions(resend: .spending)),
+        ] {
+            let bench = Bench([.hang], enforcesTimeouts: false) {
+                Recovery(hedging: .init(after: .seconds(1), maxAttempts: 5)) {}
+            }
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bench.sendSkippingWaits(request, options: options)
+            }
+            #expect(error?.kind == .timedOut && bench.transport.received.count == 1)
+        }
+    }
+
+    /// It was load that was added, whether it was of use or not.
+    @Test func aHedgeThatWinsGivesNothingBack() async throws {
+        let recovery = Recovery(budget: .ratio(.init(ratio: 0, burst: 1)), hedging: .init(after: .seconds(1))) {}
+        let bench = Bench([.hang, .status(200)]) { recovery }
+        #expect(try await bench.sendSkippingWaits().status == .ok)
+        #expect(bench.transport.received.count == 2)
+        #expect(recovery.budgetLeft(for: Bench.get, at: bench.client.runtime.time.now) == 0)
     }
 
     @Test func anOpenBreakerEndsHedgingAndLosersAreNeutral() async throws {

@@ -136,6 +136,19 @@ struct SendLimitTests {
         #expect(bench.transport.received.count == 1)
     }
 
+    @Test(arguments: [(10, 60), (60, 10)])
+    func ofDeadlineAndLimitTheEarlierBoundsAWait(limit: Int64, deadline: Int64) async throws {
+        let bench = LateBench([.status(429, ["retry-after": "10"])], late: 0)
+        let error = try await bench.failure(
+            RequestOptions(
+                deadline: .seconds(deadline),
+                sendBy: RequestOptions.SendBy(bench.moment(.seconds(limit)))
+            )
+        )
+        #expect(error.kind == .rateLimited && error.reason == .deadlineWouldPass)
+        #expect(bench.clock.now.offset == .zero && bench.transport.received.count == 1)
+    }
+
     /// It may take the margin to make a connection, and nothing looks at the limit after that.
     @Test
     func aTransportThatCannotKeepLimitsGetsNothingWithinTheMargin() async throws {
