@@ -147,7 +147,8 @@ public struct Auth0: AuthProvider {
 
     /// Signs out: revokes the refresh token, and forgets it and the access token, which lives on until its end.
     ///
-    /// A browser's session is ended in the browser, by ``endSessionURL(returnTo:)``.
+    /// A browser's session is ended in the browser, by ``endSessionURL(redirectURI:state:isFederated:)``, which is asked
+    /// for before this forgets the ID token.
     ///
     /// Tokens that a renewal brings meanwhile are of the same session: they are revoked, too. What somebody has signed in
     /// with meanwhile stays.
@@ -171,20 +172,6 @@ public struct Auth0: AuthProvider {
             guard held.refreshToken != nil, held.auth0Mark == first.auth0Mark else { break }
         }
         return .ended
-    }
-
-    /// The address that ends the session of the person's browser, for an app that has sent them to the tenant's login page:
-    /// the browser opens it, and is sent back.
-    ///
-    /// ``signOut()`` ends what this client holds; in a browser the person stays signed in, and the next visit to the login
-    /// page asks nothing. Where they sign in at another provider by the tenant, that one's session lives on.
-    ///
-    /// - Parameter returnURL: Where the browser goes afterwards, as it is registered for the app; nil leaves it at the tenant.
-    public func endSessionURL(returnTo returnURL: String? = nil) -> String {
-        var query = FormFields()
-        query.add("client_id", api.configuration.clientID)
-        query.add("returnTo", returnURL)
-        return "\(api.base)/v2/logout?\(query.encoded)"
     }
 
     private func revoke(_ token: Secret) async throws {

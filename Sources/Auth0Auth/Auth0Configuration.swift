@@ -32,6 +32,9 @@ public struct Auth0Configuration: Sendable {
     /// password that was leaked. Somebody who signs in by another connection than the database's is another person to the
     /// tenant, unless it links accounts.
     public var passwordless: [Passwordless]
+    /// What makes and uses passkeys; nil, as by default, leaves that to the responder, who is shown the options of the
+    /// ceremony as JSON (`Challenge.hint`) and answers with the credential as JSON.
+    public var authenticator: (any WebAuthn.Authenticator)?
     /// Whether a code of the database makes an account for an address that has none; nil, as by default, leaves that to the
     /// tenant.
     public var allowsSignUp: Bool?
@@ -40,6 +43,9 @@ public struct Auth0Configuration: Sendable {
     ///
     /// If it is set, a sign-in offers the login page, and goes there when the tenant takes a password for a robot's.
     public var redirectURI: String?
+    /// Further parameters of the login page's address, such as `screen_hint` (with `signup` the page makes accounts), `prompt`,
+    /// `connection` or `ui_locales`, but none that a sign-in has by itself; default: none.
+    public var loginParameters: FormFields
     /// How long after its first use a rotated refresh token may be presented again, as the tenant's "reuse interval" says;
     /// 0 to 60 s; nil if the app's refresh tokens do not rotate, so that one is presented until it is refused.
     ///
@@ -61,8 +67,10 @@ public struct Auth0Configuration: Sendable {
         audience: String? = nil,
         scope: String = "openid profile email offline_access",
         passwordless: [Passwordless] = [],
+        authenticator: (any WebAuthn.Authenticator)? = nil,
         allowsSignUp: Bool? = nil,
         redirectURI: String? = nil,
+        loginParameters: FormFields = FormFields(),
         rotationLeeway: Duration? = .zero,
         pollInterval: Duration = .seconds(5)
     ) {
@@ -76,8 +84,10 @@ public struct Auth0Configuration: Sendable {
         self.audience = audience
         self.scope = scope
         self.passwordless = passwordless
+        self.authenticator = authenticator
         self.allowsSignUp = allowsSignUp
         self.redirectURI = redirectURI
+        self.loginParameters = loginParameters
         self.rotationLeeway = rotationLeeway.map { min(max($0, .zero), .seconds(60)) }
         self.pollInterval = max(pollInterval, .seconds(5))
     }
@@ -111,5 +121,9 @@ extension Auth0Configuration {
         case databaseEmailCode = "database_email"
         /// A code to the phone of a person of the database ``Auth0Configuration/realm``, which has to be set.
         case databasePhoneCode = "database_phone"
+        /// A passkey; ``Auth0Configuration/authenticator`` has it, or the responder brings the outcome of the ceremony.
+        ///
+        /// The tenant has to be called by its own domain.
+        case passkey
     }
 }

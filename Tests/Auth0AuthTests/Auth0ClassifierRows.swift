@@ -196,6 +196,7 @@ extension Auth0ClassifierTests {
         // The client and the server.
         (404, error("endpoint_disabled"), nil, .misconfigured, [.fixRequest]),
         (501, error("unsupported_response_type"), nil, .misconfigured, [.fixRequest]),
+        (400, error("invalid_request", "The user already exists."), nil, .conflict, [.askUser, .reauthenticate]),
         (400, error("invalid_request", "the connection was disabled"), nil, .misconfigured, [.fixRequest]),
         (400, error("invalid_request", "the connection is not yet configured"), nil, .misconfigured, [.fixRequest]),
         (400, error("invalid_request", "Missing required parameter: username"), nil, .invalidRequest, [.fixRequest]),

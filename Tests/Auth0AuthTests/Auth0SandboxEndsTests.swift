@@ -108,46 +108,6 @@ struct Auth0SandboxEndsTests {
         }
     }
 
-    /// What the tenant revokes is the app's; a browser has a session of its own, which it ends itself.
-    @Test func aBrowsersSessionIsEndedByTheBrowser() async throws {
-        let app = "http://127.0.0.1:8123/"
-        let configuration = Auth0Configuration(clientID: "cli", redirectURI: app + "callback")
-        try await Auth0SandboxTests.run(configuration: configuration) { line in
-            func browse(_ request: HTTPRequest, _ body: MessageBody? = nil) async throws -> RecoveredResponse {
-                var options = RequestOptions()
-                options.followsRedirects = false
-                return try await line.auth0.client.send(request, body: body, options: options)
-            }
-            func page() async throws -> HTTPRequest {
-                var flow = line.auth0.signInFlow(.browser(loginHint: Self.name))
-                guard case .ask(let question) = try await flow.step(.begin).step else { throw SandboxMissing() }
-                return try HTTPRequest(url: question.url?.reveal() ?? "")
-            }
-            let first = try await page()
-            var fields = FormFields(parsing: (first.path ?? "").split(separator: "?", maxSplits: 1)[1].utf8)
-            fields.add("username", Self.name)
-            fields.add("password", "right")
-            let form = try HTTPRequest(
-                method: .post,
-                url: line.sandbox.url + "/auth0/u/login",
-                headerFields: [.contentType: "application/x-www-form-urlencoded"]
-            )
-            let cookie = try await browse(form, MessageBody(fields.encoded)).headerFields[.setCookie] ?? ""
-            func visit() async throws -> Int {
-                var request = try await page()
-                request.headerFields[.cookie] = String(cookie.prefix { $0 != ";" })
-                return try await browse(request).status.code
-            }
-            _ = try await line.signIn()
-            try await line.auth0.signOut()
-            #expect(try await visit() == 302, "nobody was asked")
-            var end = try HTTPRequest(url: line.auth0.endSessionURL(returnTo: app))
-            end.headerFields[.cookie] = String(cookie.prefix { $0 != ";" })
-            #expect(try await browse(end).headerFields[.location] == app)
-            #expect(try await visit() == 200, "the login page")
-        }
-    }
-
     /// Where the app wants it, a code by e-mail makes an account.
     @Test func aCodeMakesAnAccount() async throws {
         var configuration = Auth0Configuration(clientID: "cli", realm: Auth0SandboxTests.realm)
@@ -203,6 +163,22 @@ struct Auth0SandboxEndsTests {
                     special characters (e.g. !@#$%^&*)
                     """
             )
+        }
+    }
+
+    /// Too many logins of one person: a throttle, which is no lock and presents the password no second time.
+    @Test func tooManyLoginsAreAThrottle() async throws {
+        try await Auth0SandboxTests.run { line in
+            for _ in 0..<20 {
+                _ = try await line.auth0.signIn(.identifier(Self.name, password: "right"), answering: Answers())
+            }
+            var bounded = line.auth0
+            bounded.client = line.auth0.client.waiting(atMost: .zero)
+            let error = await #expect(throws: RecoveryError.self) {
+                try await bounded.signIn(.identifier(Self.name, password: "right"), answering: Answers())
+            }
+            #expect(error?.kind == .rateLimited && error?.outcome.code == "too_many_logins")
+            #expect(error?.outcome.scope == .account && line.sandbox.auth0Grants["password"] == 21)
         }
     }
 

@@ -89,6 +89,42 @@ struct Auth0SandboxWaysTests {
         }
     }
 
+    private static func legacy(_ name: String) -> Auth0SignInMethod {
+        .token(.init(Secret("legacy:\(name)"), type: .init(rawValue: "urn:example:legacy-token")))
+    }
+
+    /// A token of another issuer, and the second factor after it.
+    @Test func aTokenOfAnotherIssuer() async throws {
+        try await Auth0SandboxTests.run(Auth0SandboxTests.user(backupCodes: ["FIRST"])) { line in
+            let person = Answers([.backupCode: ["FIRST"]])
+            let session = try await signIn(line, Self.legacy(Self.name), person)
+            #expect(session.email == Self.name && session.recoveryCode != nil)
+            #expect(line.sandbox.auth0Presentations.filter { $0.key.hasPrefix("subject_token") }.map(\.value) == [1])
+        }
+    }
+
+    /// One that the tenant does not take is presented once, and nobody is asked for a name.
+    @Test func aTokenThatIsRefused() async throws {
+        try await Auth0SandboxTests.run { line in
+            let person = Answers()
+            let error = await #expect(throws: RecoveryError.self) {
+                try await signIn(line, Self.legacy("nobody@example.com"), person)
+            }
+            #expect(error?.kind == .invalidRequest && person.asked.isEmpty)
+            #expect(line.sandbox.auth0Grants.values.reduce(0, +) == 1)
+        }
+    }
+
+    /// As little, where the word for it is that of a wrong password.
+    @Test func aTokenThatIsRefusedInAnotherWord() async throws {
+        let bench = try Auth0Bench([.error("invalid_grant", "Invalid token")])
+        let person = Answers()
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.auth0.signIn(Self.legacy(Self.name), answering: person)
+        }
+        #expect(error?.kind == .credentialRejected && person.asked.isEmpty && bench.sent.count == 1)
+    }
+
     @Test func aDevice() async throws {
         try await Auth0SandboxTests.run { line in
             var flow = line.auth0.signInFlow(.device)

@@ -217,4 +217,67 @@ extension Auth0Harness {
         client.signIn()
         #expect(client.status == 200)
     }
+
+    /// 20 logins of one name from one address, right ones too, and then one each six seconds; others are not held back.
+    @Test func loginsAreLimited() {
+        var client = Auth0Harness()
+        for _ in 0..<20 { client.signIn() }
+        #expect(client.status == 200)
+        client.signIn()
+        #expect(client.status == 429 && client.error == "too_many_logins")
+        client.advance(seconds: 6)
+        client.signIn()
+        #expect(client.status == 200)
+        client.signIn()
+        #expect(client.status == 429)
+    }
+
+    /// Ten wrong tokens of another issuer hold their address back, for right ones too; those do not count.
+    @Test func wrongTokensAreLimited() {
+        var client = Auth0Harness()
+        func order(_ token: String) -> JSONValue {
+            [
+                "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "client_id": "cli",
+                "subject_token": .string(token), "subject_token_type": "urn:example:legacy-token", "scope": "openid",
+            ]
+        }
+        let right = order("legacy:\(Auth0Harness.name)")
+        for _ in 0..<12 { #expect(client.post("/oauth/token", right)["id_token"] != nil) }
+        for _ in 0..<10 {
+            client.post("/oauth/token", order("legacy:nobody"))
+            #expect(client.status == 400 && client.error == "invalid_request")
+        }
+        client.post("/oauth/token", right)
+        #expect(client.status == 429 && client.error == "too_many_attempts")
+        client.advance(seconds: 600)
+        client.post("/oauth/token", right)
+        #expect(client.status == 200)
+    }
+
+    @Test func newAccountsAreLimited() {
+        var client = Auth0Harness()
+        func order(_ number: Int) -> JSONValue {
+            [
+                "client_id": "cli", "connection": "Username-Password-Authentication", "password": "long enough",
+                "email": .string("new\(number)@example.com"),
+            ]
+        }
+        for number in 0..<50 { client.post("/dbconnections/signup", order(number)) }
+        #expect(client.status == 200)
+        client.post("/dbconnections/signup", order(50))
+        #expect(client.status == 429 && client.error == "too_many_attempts")
+        client.advance(seconds: 2)
+        client.post("/dbconnections/signup", order(50))
+        #expect(client.status == 200)
+    }
+
+    /// Who is blocked is sent no code of the database, and the answer does not tell.
+    @Test func aBlockedPersonIsSentNothing() {
+        var client = Auth0Harness({ $0.state = "banned" })
+        let order: JSONValue = [
+            "client_id": "cli", "connection": "Username-Password-Authentication", "email": .string(Auth0Harness.name),
+        ]
+        #expect(client.post("/otp/challenge", order)["auth_session"] != nil && client.status == 200)
+        #expect(client.base.world.outbox.messages(to: Auth0Harness.name).isEmpty)
+    }
 }

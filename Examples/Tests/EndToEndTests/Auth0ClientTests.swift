@@ -55,6 +55,59 @@ struct Auth0ClientTests {
         }
     }
 
+    private static let database = ["--connection", "Username-Password-Authentication"]
+
+    @Test func anAccountIsMadeAndSignedInTo() async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            var bench = bench
+            bench.options += Self.database
+            let answers = #"{"password": "Correct-horse-8"}"#
+            let run = try await bench.signIn("eve@example.com", "--way", "sign_up", answers: answers)
+            #expect(run.status == 0 && run.session?.hasPrefix("auth0|") == true, "\(run.errors)")
+            let again = try await bench.signIn("eve@example.com", "--way", "sign_up", answers: answers)
+            #expect(again.status != 0 && again.outcome == "failed", "the address has an account by now")
+        }
+    }
+
+    /// Nobody is signed in by it, and whether there is an account stays untold.
+    @Test(arguments: [ada, "nobody@example.com"]) func aNewPasswordIsWrittenFor(address: String) async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            var bench = bench
+            bench.options += Self.database
+            let run = try await bench.signIn(address, "--way", "reset_password", answers: "{}")
+            #expect(run.status == 0 && run.session == nil, "\(run.errors)")
+            #expect(run.errors.contains("If \(address) has an account, a mail with a link to set a new password"))
+            #expect(bench.routes.count { $0 == "POST /auth0/dbconnections/change_password" } == 1)
+            #expect(bench.sandbox.outbox(to: address).count == (address == Self.ada ? 1 : 0))
+        }
+    }
+
+    @Test func aPasskeyIsMadeAndUsed() async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            var bench = bench
+            bench.options += Self.database + ["--software-key", bench.directory + "/key"]
+            let made = try await bench.signIn("eve@example.com", "--way", "new_passkey", answers: "{}")
+            #expect(made.status == 0 && made.session?.hasPrefix("auth0|") == true, "\(made.errors)")
+            #expect(try await bench.run("sign-out").status == 0)
+            let used = try await bench.run("sign-in", "--way", "passkey")
+            #expect(used.status == 0 && used.session == made.session, "\(used.errors)")
+        }
+    }
+
+    @Test func aWayThatNeedsADatabaseSaysSo() async throws {
+        let end = try await BuiltProgram.run(
+            "auth-client",
+            [
+                "--provider", "auth0", "--base-url", "http://127.0.0.1:1", "--client-id", "c", "sign-in", "--way",
+                "sign_up",
+            ]
+        )
+        #expect(end.status == 64 && end.errors.contains("--way sign_up needs --connection"))
+    }
+
     /// The tenant wants a factor, and nobody has one: it is set up with the sign-in, and the recovery code shown before.
     @Test func aPushIsSetUp() async throws {
         try await Self.run {

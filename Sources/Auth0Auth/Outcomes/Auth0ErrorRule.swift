@@ -73,6 +73,8 @@ struct Auth0ErrorRule {
             if error.says("not issued to this client", "doesn't match the mfa_token") {
                 return Auth0ErrorRule(.stateConflict, [.restartFlow])
             }
+            // What a new passkey's account comes to where there is one.
+            if error.says("already exists") { return Auth0ErrorRule(.conflict, [.askUser, .reauthenticate]) }
             return Auth0ErrorRule(
                 .invalidRequest,
                 error.parameter == "binding_code" ? [.askUser, .fixRequest] : [.fixRequest]

@@ -7,7 +7,7 @@ extension Auth0API {
     // MARK: First factors
 
     /// What tokens are asked for.
-    private var wish: [JSONValue.Member] {
+    var wish: [JSONValue.Member] {
         [JSONValue.Member("scope", .string(configuration.scope))]
             + (configuration.audience.map { [JSONValue.Member("audience", .string($0))] } ?? [])
     }
@@ -26,8 +26,25 @@ extension Auth0API {
         return try await send(grant(type, members))
     }
 
-    /// Has a code or a link sent in place of a password.
-    func sendCode(_ way: Auth0Configuration.Passwordless, to address: String) async throws -> Auth0Errand {
+    /// Presents a token of another issuer, which may be good for one time.
+    func exchange(_ token: Secret, type: String) async throws -> RecoveredResponse {
+        let members = [
+            JSONValue.Member("subject_token", .string(token.reveal())),
+            JSONValue.Member("subject_token_type", .string(type)),
+        ]
+        var call = grant("urn:ietf:params:oauth:grant-type:token-exchange", members + wish)
+        call.reading = .exchange
+        return try await send(call)
+    }
+
+    /// Begins a way without a password: a code or a link is sent, or a challenge obtained.
+    ///
+    /// - Parameter account: The account that a passkey is to be made with; nil for one that is there.
+    func sendCode(
+        _ way: Auth0Configuration.Passwordless,
+        to address: String,
+        making account: Auth0NewAccount? = nil
+    ) async throws -> Auth0Errand {
         let isPhone = way == .phoneCode || way == .databasePhoneCode
         let recipient = JSONValue.Member(isPhone ? "phone_number" : "email", .string(address))
         switch way {
@@ -51,6 +68,7 @@ extension Auth0API {
             _ = try await send(Call(path: "/passwordless/start", members: members))
             return Auth0Errand(.passwordless(way), to: address)
         case .emailLink: return try await sendLink(to: address)
+        case .passkey: return try await passkeyChallenge(for: account)
         }
     }
 
@@ -121,6 +139,7 @@ extension Auth0API {
         var parameters = FormFields()
         parameters.add("audience", configuration.audience)
         parameters.add("login_hint", hint)
+        parameters.add(configuration.loginParameters)
         return try oauth.authorizationRequest(
             redirectURI: redirectURI,
             scope: configuration.scope,
@@ -169,8 +188,7 @@ extension Auth0API {
         )
         call.presents = .state
         call.sendBy = token.sendBy
-        call.isPoll = isPoll
-        if isPoll { call.resend = .replayable }
+        if isPoll { (call.reading, call.resend) = (.poll, .replayable) }
         return try await send(call)
     }
 
@@ -182,7 +200,7 @@ extension Auth0API {
         )
         call.presents = .device
         call.sendBy = RequestOptions.SendBy(time.wallTime(at: device.expiresAt), orElse: expired)
-        call.isPoll = true
+        call.reading = .poll
         return try await send(call)
     }
 
@@ -236,7 +254,7 @@ extension Auth0API {
 
     private static let prefix = "http://auth0.com/oauth/grant-type/"
 
-    private func grant(_ type: String, _ members: [JSONValue.Member]) -> Call {
+    func grant(_ type: String, _ members: [JSONValue.Member]) -> Call {
         Call(path: "/oauth/token", members: [JSONValue.Member("grant_type", .string(type))] + members)
     }
 }

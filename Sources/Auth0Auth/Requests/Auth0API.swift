@@ -65,8 +65,19 @@ struct Auth0API: ClientBound, Sendable {
         var resend = RequestOptions.ResendPermission.spending
         /// When what is presented ends, and what the tenant would say then.
         var sendBy: RequestOptions.SendBy?
-        /// Whether "not yet" is a good answer.
-        var isPoll = false
+        /// What its answers mean beside what they mean everywhere.
+        var reading = Reading.plain
+    }
+
+    /// How the answers of a call are read.
+    enum Reading {
+        case plain
+        /// "Not yet" is a good answer.
+        case poll
+        /// Nobody has typed anything that could be wrong.
+        case passkey
+        /// What could be wrong is a token.
+        case exchange
     }
 
     /// Performs a call.
@@ -108,7 +119,7 @@ struct Auth0API: ClientBound, Sendable {
         options.presents = call.presents
         options.credentialID = "client \(configuration.clientID)"
         options.followsRedirects = false
-        options.classifier = classifier(isPoll: call.isPoll)
+        options.classifier = classifier(call.reading)
         return try await Self.withoutResync {
             try await client.send(request, body: body, options: options)
         }
@@ -129,16 +140,30 @@ struct Auth0API: ClientBound, Sendable {
         }
     }
 
-    private func classifier(isPoll: Bool) -> any OutcomeClassifier {
-        guard isPoll else { return Auth0Classifier() }
-        let name = { @Sendable (method: HTTPRequest.Method, path: String) in "poll \(method.rawValue) \(path)" }
-        return AdjustedClassifier(Auth0Classifier(), endpointClass: name) { outcome, _ in
-            switch outcome.kind {
-            // The flow goes on: it would be misleading if those who watch saw failures.
-            case .challengePending: outcome.kind = .continue
-            // Nobody has typed anything: the word of a wrong code is that of a person who has refused.
-            case .challengeIncorrect: outcome.kind = .declined
-            default: break
+    private func classifier(_ reading: Reading) -> any OutcomeClassifier {
+        switch reading {
+        case .plain: return Auth0Classifier()
+        case .poll:
+            let name = { @Sendable (method: HTTPRequest.Method, path: String) in "poll \(method.rawValue) \(path)" }
+            return AdjustedClassifier(Auth0Classifier(), endpointClass: name) { outcome, _ in
+                switch outcome.kind {
+                // The flow goes on: it would be misleading if those who watch saw failures.
+                case .challengePending: outcome.kind = .continue
+                // Nobody has typed anything: the word of a wrong code is that of a person who has refused.
+                case .challengeIncorrect: outcome.kind = .declined
+                default: break
+                }
+            }
+        case .passkey:
+            return AdjustedClassifier(Auth0Classifier()) { outcome, _ in
+                guard outcome.kind == .invalidCredentials else { return }
+                // The challenge is spent, and the same key would sign the next one.
+                (outcome.kind, outcome.remedies) = (.challengeIncorrect, [.switchFactor])
+            }
+        case .exchange:
+            return AdjustedClassifier(Auth0Classifier()) { outcome, _ in
+                guard outcome.kind == .invalidCredentials else { return }
+                (outcome.kind, outcome.remedies) = (.credentialRejected, [])
             }
         }
     }

@@ -26,6 +26,10 @@ extension Auth0 {
                 Auth0SignInMachine(self, identifier: name, password: password)
             case .passwordless(let way, let address):
                 Auth0SignInMachine(self, entry: .passwordless(way), identifier: address)
+            case .passkey: Auth0SignInMachine(self, entry: .passwordless(.passkey))
+            case .newPasskey(let account):
+                Auth0SignInMachine(self, entry: .passwordless(.passkey), identifier: account.email, making: account)
+            case .token(let subject): Auth0SignInMachine(self, exchanging: subject)
             case .browser(let hint):
                 Auth0SignInMachine(self, entry: .browser, identifier: hint ?? "")
             case .device: DeviceSignInMachine(Auth0DeviceLogin(api: api))

@@ -10,6 +10,8 @@ extension Auth0SignInMachine: RecalledFields {
     static var fields: [RememberedField<Auth0SignInMachine>] {
         [
             .init("renews", \.renews), .init("mark", \.mark), .init("entry", \.entry),
+            .init("account", \.account),
+            .init("subject", \.subject), .init("subject_type", \.subjectType),
             .init("identifier", \.identifier), .init("password", \.password),
             .init("errand", \.errand), .init("token", \.token), .init("authenticators", \.authenticators),
             .init("challenge", \.challenge), .init("factor", \.factor), .init("enrollable", \.enrollable),

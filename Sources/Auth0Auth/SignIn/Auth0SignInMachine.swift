@@ -12,6 +12,11 @@ struct Auth0SignInMachine: SignInMachine {
     var mark: JSONValue?
     /// What the caller begins with in place of a password; nil for the usual.
     var entry: Auth0Way?
+    /// The account that a passkey is to be made with; nil for one that is there.
+    var account: Auth0NewAccount?
+    /// A token of another issuer that ``begin()`` presents, and its sort; forgotten once it was refused.
+    var subject: Secret?
+    var subjectType = ""
     var identifier: String
     /// What ``begin()`` presents; forgotten once it was refused.
     var password: Secret?
@@ -36,14 +41,21 @@ struct Auth0SignInMachine: SignInMachine {
         renews: Bool = false,
         entry: Auth0Way? = nil,
         identifier: String = "",
-        password: Secret? = nil
+        password: Secret? = nil,
+        making account: Auth0NewAccount? = nil
     ) {
         (api, tokens) = (auth0.api, auth0.tokens)
         self.renews = renews
         self.entry = entry
+        self.account = account
         self.identifier = identifier
         self.password = password
         interval = api.configuration.pollInterval
+    }
+
+    init(_ auth0: Auth0, exchanging token: OAuthClient.ExchangeToken) {
+        self.init(auth0)
+        (subject, subjectType) = (token.token, token.type.rawValue)
     }
 
     static let passwordFactor = Auth0Way.password.factor()
@@ -67,8 +79,15 @@ struct Auth0SignInMachine: SignInMachine {
         (token, challenge, factor, authenticators, errand) = (nil, nil, nil, [], nil)
         (enrollable, setup, phone, mark) = ([], nil, nil, nil)
         if renews { return try await renew() }
-        // Nothing is sent to nobody; only a browser needs no name.
-        if let entry, entry == .browser || !identifier.isEmpty { return try await go(entry) }
+        if let given = subject {
+            // As of a password: what was refused, lost or broken off is not presented again.
+            subject = nil
+            let response = try await api.exchange(given, type: subjectType)
+            subject = given
+            return try await goOn(after: response)
+        }
+        // Nothing is sent to nobody.
+        if let entry, !entry.needsName || !identifier.isEmpty { return try await go(entry) }
         guard !identifier.isEmpty else { return .ask(.identifier) }
         guard let given = password else {
             let ways = ways
@@ -92,10 +111,9 @@ struct Auth0SignInMachine: SignInMachine {
 
     /// What somebody can begin with.
     var ways: [Factor] {
-        guard !identifier.isEmpty else { return hasBrowser ? [Auth0Way.browser.factor()] : [] }
-        let sent = api.configuration.passwordless.filter { $0.reaches(identifier) && $0.isUsable(api.configuration) }
-        return [Self.passwordFactor] + sent.map { Auth0Way.passwordless($0).factor(to: identifier) }
-            + (hasBrowser ? [Auth0Way.browser.factor()] : [])
+        let usable = api.configuration.passwordless.filter { $0.isUsable(api.configuration) && $0.reaches(identifier) }
+        let all = [.password] + usable.map { .passwordless($0) } + (hasBrowser ? [Auth0Way.browser] : [])
+        return all.filter { !identifier.isEmpty || !$0.needsName }.map { $0.factor(to: identifier) }
     }
 
     private mutating func go(_ way: Auth0Way) async throws -> SignInStep<Auth0Session> {
@@ -104,7 +122,8 @@ struct Auth0SignInMachine: SignInMachine {
         case .browser: return try goToBrowser()
         case .passwordless(let way):
             errand = nil
-            errand = try await api.sendCode(way, to: identifier)
+            errand = try await api.sendCode(way, to: identifier, making: account)
+            if way == .passkey { return try await signByKey() }
             return .ask(Challenge(factor: Auth0Way.passwordless(way).factor(to: identifier)))
         }
     }
@@ -119,6 +138,31 @@ struct Auth0SignInMachine: SignInMachine {
                 url: Secret(request.url)
             )
         )
+    }
+
+    /// Has the authenticator answer the challenge; without one the responder is asked.
+    private mutating func signByKey() async throws -> SignInStep<Auth0Session> {
+        guard let errand else { throw RecoveryError(.challengeExpired, [.newChallenge], in: nil) }
+        guard let authenticator = api.configuration.authenticator else {
+            let factor = Auth0Way.passwordless(.passkey).factor()
+            return .ask(Challenge(factor: factor, hint: errand.options.description))
+        }
+        let credential = try await api.credential(errand, of: authenticator, isNew: account != nil)
+        return try await present(Secret(credential.description), of: errand)
+    }
+
+    /// Presents the outcome of a passkey's ceremony.
+    private mutating func present(_ credential: Secret, of errand: Auth0Errand) async throws -> SignInStep<Auth0Session>
+    {
+        guard let json = try? JSONValue(parsing: credential.reveal()), json.members != nil else {
+            throw Auth0API.refusal(.unsupported())
+        }
+        // The challenge is spent, whatever comes of it.
+        self.errand = nil
+        let response = try await api.passkey(json, of: errand)
+        // From now on the account is there.
+        account = nil
+        return try await goOn(after: response)
     }
 
     /// Goes on after a first factor was right.
@@ -159,6 +203,7 @@ struct Auth0SignInMachine: SignInMachine {
         if let token { return try await submit(answer, to: question, token) }
         guard let errand else { throw RecoveryError(.challengeExpired, [.newChallenge], in: nil) }
         switch errand.way {
+        case .passwordless(.passkey): return try await present(answer, of: errand)
         case .browser, .passwordless(.emailLink):
             // A code that was on its way is spent, whatever comes of it.
             self.errand = nil

@@ -19,6 +19,9 @@ enum Auth0Way: Sendable, Hashable {
         self = way
     }
 
+    /// Whether it can be begun by somebody who has not said who they are.
+    var needsName: Bool { self != .browser && self != .passwordless(.passkey) }
+
     private var name: String {
         switch self {
         case .password: "password"
@@ -37,6 +40,7 @@ enum Auth0Way: Sendable, Hashable {
             case .browser: .redirect
             case .passwordless(.emailCode), .passwordless(.databaseEmailCode): .emailCode
             case .passwordless(.emailLink): .emailLink
+            case .passwordless(.passkey): .webauthn
             case .passwordless: .phoneCode
             }
         return Factor(key: key, providerName: name, destination: key.isSent ? address : nil)
@@ -47,7 +51,7 @@ extension Auth0Configuration.Passwordless {
     /// Whether the configuration says what it needs.
     func isUsable(_ configuration: Auth0Configuration) -> Bool {
         switch self {
-        case .emailCode, .phoneCode: true
+        case .emailCode, .phoneCode, .passkey: true
         case .emailLink: configuration.redirectURI != nil
         case .databaseEmailCode, .databasePhoneCode: configuration.realm != nil
         }
@@ -59,6 +63,8 @@ extension Auth0Configuration.Passwordless {
         case .emailCode, .emailLink, .databaseEmailCode: name.utf8.contains(UInt8(ascii: "@"))
         case .phoneCode, .databasePhoneCode:
             name.utf8.count > 4 && name.utf8.first == UInt8(ascii: "+")
+        // The key itself says whose it is.
+        case .passkey: true
         }
     }
 }
@@ -69,8 +75,10 @@ struct Auth0Errand: Sendable {
     var way = Auth0Way.browser
     /// Whom it was sent to.
     var address = ""
-    /// What a code of the database is answered with.
+    /// What a code of the database and a passkey are answered with.
     var session: Secret?
+    /// What a passkey's ceremony is held by.
+    var options = JSONValue.null
     /// What a browser was sent out with.
     var url: Secret = ""
     var state: Secret = ""
@@ -118,6 +126,7 @@ extension Auth0Errand: RememberedFields {
     static var fields: [RememberedField<Auth0Errand>] {
         [
             .init("way", \.way), .init("address", \.address), .init("session", \.session), .init("url", \.url),
+            .init("options", \.options),
             .init("state", \.state), .init("nonce", \.nonce), .init("proof_key", \.proofKey),
             .init("redirect_uri", \.redirectURI),
         ]

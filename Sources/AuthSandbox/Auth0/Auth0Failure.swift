@@ -58,6 +58,7 @@ struct Auth0Failure: Error, Sendable {
     static let deadRefreshToken = Auth0Failure(403, "invalid_grant", "Unknown or invalid refresh token.")
     static let deadAccessToken = Auth0Failure(401, "invalid_token", "The token is not valid.")
     static let tooManyRequests = Auth0Failure(429, "too_many_requests", "Rate limit reached.")
+    static let tooManyLogins = Auth0Failure(429, "too_many_logins", "Too many logins. Please try again later.")
     static let otherClient = Auth0Failure(403, "invalid_request", "mfa_token not issued to this client")
     static let pending = Auth0Failure(400, "authorization_pending", "Authorization pending: please repeat the request.")
     static let slowDown = Auth0Failure(429, "slow_down", "You are polling faster than allowed.")

@@ -9,6 +9,8 @@ struct Auth0Tokens: Sendable {
         let grant: Auth0Grant
         /// The thumbprint of the key that its refresh tokens are bound to; nil for none.
         let key: String?
+        /// The session of the browser that the sign-in was made in; nil for none.
+        let session: String?
         /// When the sign-in was, and when a token of it was used last.
         let startedAt: Int64
         fileprivate var usedAt: Int64
@@ -52,13 +54,14 @@ struct Auth0Tokens: Sendable {
         _ grant: Auth0Grant,
         _ exchange: Auth0Exchange,
         nonce: String? = nil,
+        session: String? = nil,
         _ random: inout SplitMix64
     ) -> JSONValue {
         refresh.forget(over: Auth0World.capacity) { $0.replacedAt == nil }
         access.forget(over: Auth0World.capacity) { $0.endsAt > exchange.now }
         families.forget(over: Auth0World.capacity) { _ in false }
         guard grant.has("offline_access") else {
-            return answer(person, grant, exchange, refresh: nil, nonce: nonce, &random)
+            return answer(person, grant, exchange, refresh: nil, nonce: nonce, session: session, &random)
         }
         // Who has as many as one may have loses the oldest, and is told nothing of it.
         let own = families.filter { $0.value.person == person.id }.keys.sorted()
@@ -70,10 +73,12 @@ struct Auth0Tokens: Sendable {
             person: person.id,
             grant: grant,
             key: key,
+            session: session,
             startedAt: exchange.now,
             usedAt: exchange.now
         )
-        return answer(person, grant, exchange, refresh: newToken(lastFamily, &random), nonce: nonce, &random)
+        let token = newToken(lastFamily, &random)
+        return answer(person, grant, exchange, refresh: token, nonce: nonce, session: session, &random)
     }
 
     /// What a refresh token stands for; the use of one that was replaced too long ago is the end of its family.
@@ -111,7 +116,8 @@ struct Auth0Tokens: Sendable {
             refresh[token]?.replacedAt = known.replacedAt ?? exchange.now
             next = newToken(known.family, &random)
         }
-        return answer(person, grant, exchange, refresh: next, &random)
+        let session = refresh[token].flatMap { families[$0.family]?.session }
+        return answer(person, grant, exchange, refresh: next, session: session, &random)
     }
 
     /// Ends the family of a refresh token; one that nobody knows is no error.
@@ -150,6 +156,7 @@ struct Auth0Tokens: Sendable {
         _ exchange: Auth0Exchange,
         refresh: String?,
         nonce: String? = nil,
+        session: String?,
         _ random: inout SplitMix64
     ) -> JSONValue {
         let (settings, now) = (exchange.settings, exchange.now)
@@ -173,6 +180,7 @@ struct Auth0Tokens: Sendable {
             "name": grant.has("profile") ? person.user.firstName.map(JSONValue.string) : nil,
             "iat": .int(now / 1000), "exp": .int(now / 1000 + 36_000), "aud": .string(settings.clientID),
             "nonce": nonce.map(JSONValue.string),
+            "sid": session.map(JSONValue.string),
             "session_expiry": settings.sessionLife.map { .int((now + $0) / 1000) },
         ])
         return .present([
@@ -189,5 +197,15 @@ struct Auth0Tokens: Sendable {
     private static func identity(_ claims: JSONValue, _ settings: SandboxAuth0Settings) -> String {
         guard settings.idTokenAlgorithm == "HS256" else { return RSASigning.token(type: "JWT", claims: claims) }
         return OAuthJWT.make(type: "JWT", claims: claims, key: Array((settings.clientSecret ?? "").utf8))
+    }
+
+    /// What an ID token tells that is the tenant's own, however old; nil for any other.
+    static func claims(ofIdentity token: String, _ exchange: Auth0Exchange) -> JSONValue? {
+        guard let token = OAuthJWT(token), token.claims["iss"]?.string == exchange.tenant + "/" else { return nil }
+        let isOwn =
+            token.header["alg"] == "HS256"
+            ? token.isSigned(with: Array((exchange.settings.clientSecret ?? "").utf8))
+            : token.signature == RSASigning.signature(of: Array(token.content.utf8))
+        return isOwn ? token.claims : nil
     }
 }

@@ -23,6 +23,8 @@ extension Auth0World {
             }
             return try password(exchange, &context)
         case "passwordless/otp": return try passwordless(exchange, &context)
+        case "urn:okta:params:oauth:grant-type:webauthn": return try passkey(exchange, &context)
+        case "urn:ietf:params:oauth:grant-type:token-exchange": return try exchangeToken(exchange)
         case "authorization_code": return try exchangeCode(exchange)
         case "urn:ietf:params:oauth:grant-type:device_code": return try pollDevice(exchange)
         case "mfa-otp": return try app(exchange)
@@ -56,6 +58,7 @@ extension Auth0World {
     ) throws(Auth0Failure) -> Person {
         let pair = "\(name.lowercased())|\(exchange.address)"
         try checkSuspicion(exchange)
+        try admit(to: "login \(pair)", .logins, exchange)
         guard failures[pair, default: 0] < exchange.settings.threshold else { throw .tooManyAttempts }
         guard let person = person(named: name), person.user.password == password else {
             failures[pair, default: 0] += 1

@@ -1,7 +1,7 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 
-// Limits: of what is sent to people, and of the tenant as a whole.
+// Limits: of what is sent to people, of logins and new accounts, and of the tenant as a whole.
 extension Auth0World {
     /// What of a limit is used up, and since when it is refilled.
     struct Bucket: Sendable {
@@ -18,11 +18,18 @@ extension Auth0World {
         /// Milliseconds.
         let period: Int64
         let telling: Telling
+        var refusal = Auth0Failure.tooManyRequests
 
         static let textMessages = Limit(burst: 10, period: 3_600_000, telling: .nothing)
         static let mails = Limit(burst: 20, period: 60_000, telling: .nothing)
         static let codes = Limit(burst: 50, period: 72_000, telling: .fields)
         static let challenges = Limit(burst: 50, period: 72_000, telling: .retryAfter)
+        /// The logins of one name from one address, right ones too.
+        static let logins = Limit(burst: 20, period: 6000, telling: .nothing, refusal: .tooManyLogins)
+        /// Wrong tokens of another issuer from one address.
+        static let exchanges = Limit(burst: 10, period: 600_000, telling: .nothing, refusal: .suspicious)
+        /// New accounts from one address.
+        static let signUps = Limit(burst: 50, period: 1200, telling: .nothing, refusal: .suspicious)
         static let resets = Limit(burst: 10, period: 60_000, telling: .fields)
     }
 
@@ -36,7 +43,7 @@ extension Auth0World {
         if bucket.used == 0 { bucket.since = exchange.now }
         defer { buckets[name] = bucket }
         guard bucket.used < limit.burst else {
-            var failure = Auth0Failure.tooManyRequests
+            var failure = limit.refusal
             let next = bucket.since + limit.period
             switch limit.telling {
             case .fields: failure.headers = Self.rate(limit.burst, rest: 0, next: next)

@@ -10,6 +10,8 @@ extension Auth0World {
         let endsAt: Int64
         var challenge: String?
         var nonce: String?
+        /// The session of the browser; nil for a link, which makes none.
+        var session: String?
     }
 
     private static let codeLife: Int64 = 600_000
@@ -29,13 +31,15 @@ extension Auth0World {
             return refuse("unsupported_response_type", "Only code is served here.", redirectURI, query("state"))
         }
         // Whoever is signed in there is not asked again.
-        if query("prompt") != "login", let person = exchange.browser.flatMap({ browsers[$0] }).flatMap({ people[$0] }) {
+        if query("prompt") != "login", let browser = browser(of: exchange), let person = people[browser.person] {
             let grant = try exchange.grant(scope: query("scope"), audience: query("audience"))
-            return callBack(authorization(of: person, grant, redirectURI, exchange, query), state: query("state"))
+            let authorization = authorization(of: person, grant, redirectURI, browser.session, exchange, query)
+            return callBack(authorization, state: query("state"))
         }
         if query("prompt") == "none" {
             return refuse("login_required", "Login required", redirectURI, query("state"))
         }
+        if query("screen_hint") == "signup" { return loginPage(fields, name: "", "Sign up", action: "signup") }
         return loginPage(fields, name: query("login_hint") ?? "", "Log in")
     }
 
@@ -70,11 +74,41 @@ extension Auth0World {
             let isRight = (step - 1...step + 1).contains { TOTP.code(secret: key, step: $0) == exchange["otp"] }
             guard isRight else { return loginPage(fields, name: name, "Enter the code of your app", asksCode: true) }
         }
-        let authorization = authorization(of: person, try exchange.grant(), redirectURI, exchange) { exchange[$0] }
+        return try welcome(person, redirectURI, exchange)
+    }
+
+    /// What the page's form leads to that makes an account: back to the app, or to the page with what is wrong.
+    mutating func signUpOnPage(
+        _ exchange: Auth0Exchange,
+        _ context: inout SandboxContext
+    ) throws(Auth0Failure) -> SandboxResponse {
+        let fields = Self.carried.compactMap { name in exchange[name].map { (name, $0) } }
+        guard let redirectURI = try callback(Dictionary(fields) { one, _ in one }, exchange) else {
+            return Self.page("Callback URL mismatch.", "", status: 403)
+        }
+        let (name, password) = (exchange["username"] ?? "", exchange["password"] ?? "")
+        let isGood =
+            exchange.settings.allowsSignUp && name.contains("@") && person(named: name) == nil
+            && exchange.settings.weakness(of: password) == nil && !Self.isLeaked(password)
+        if isGood { add(SandboxUser(email: name, password: password), context: &context) }
+        guard isGood, let person = person(named: name) else {
+            return loginPage(fields, name: name, "Something went wrong", status: 400, action: "signup")
+        }
+        return try welcome(person, redirectURI, exchange)
+    }
+
+    /// Begins a session of the browser, and sends it back to the app.
+    private mutating func welcome(
+        _ person: Person,
+        _ redirectURI: String,
+        _ exchange: Auth0Exchange
+    ) throws(Auth0Failure) -> SandboxResponse {
+        let grant = try exchange.grant()
+        let (cookie, session) = (random.letters(32), random.letters(32))
+        browsers[cookie] = Browser(person: person.id, session: session)
+        let authorization = authorization(of: person, grant, redirectURI, session, exchange) { exchange[$0] }
         var response = callBack(authorization, state: exchange["state"])
-        let browser = random.letters(32)
-        browsers[browser] = person.id
-        response.setHeader("Set-Cookie", "\(Auth0Exchange.cookie)=\(browser); Path=\(Self.base); HttpOnly")
+        response.setHeader("Set-Cookie", "\(Auth0Exchange.cookie)=\(cookie); Path=\(Self.base); HttpOnly")
         return response
     }
 
@@ -82,6 +116,7 @@ extension Auth0World {
         of person: Person,
         _ grant: Auth0Grant,
         _ redirectURI: String,
+        _ session: String,
         _ exchange: Auth0Exchange,
         _ field: (String) -> String?
     ) -> Authorization {
@@ -91,21 +126,9 @@ extension Auth0World {
             redirectURI: redirectURI,
             endsAt: exchange.now + Self.codeLife,
             challenge: field("code_challenge"),
-            nonce: field("nonce")
+            nonce: field("nonce"),
+            session: session
         )
-    }
-
-    /// Ends the session of a browser, and sends it on.
-    mutating func logOut(_ exchange: Auth0Exchange) throws(Auth0Failure) -> SandboxResponse {
-        if let browser = exchange.browser { browsers[browser] = nil }
-        let urls = exchange.settings.logoutURLs
-        guard let target = exchange.request.queryItem("returnTo") ?? urls.first,
-            exchange.request.queryItem("client_id").map({ $0 == exchange.settings.clientID }) ?? true,
-            Auth0Exchange.isOne(of: urls, target)
-        else { return Self.page("The \"returnTo\" URL is none of the app's.", "", status: 400) }
-        var response = SandboxResponse.redirect(to: target)
-        response.setHeader("Set-Cookie", "\(Auth0Exchange.cookie)=; Path=\(Self.base); Max-Age=0")
-        return response
     }
 
     /// Sends the browser back to the app with a code.
@@ -130,7 +153,14 @@ extension Auth0World {
             throw Auth0Failure(403, "invalid_grant", "Failed to verify code verifier")
         }
         try admit(person)
-        return tokens.issue(to: person, authorization.grant, exchange, nonce: authorization.nonce, &random)
+        return tokens.issue(
+            to: person,
+            authorization.grant,
+            exchange,
+            nonce: authorization.nonce,
+            session: authorization.session,
+            &random
+        )
     }
 
     /// Where the app wants to be called back; nil where it may not.
@@ -148,12 +178,13 @@ extension Auth0World {
         redirect(redirectURI, ["error": error, "error_description": text], state)
     }
 
-    private func redirect(
+    func redirect(
         _ uri: String,
         _ parameters: KeyValuePairs<String, String>,
         _ state: String?
     ) -> SandboxResponse {
         let all = parameters.map { ($0.key, $0.value) } + (state.map { [("state", $0)] } ?? [])
+        guard !all.isEmpty else { return .redirect(to: uri) }
         let query = all.map { "\($0.0)=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
         return .redirect(to: "\(uri)\(uri.contains("?") ? "&" : "?")\(query)")
     }
@@ -163,7 +194,8 @@ extension Auth0World {
         name: String,
         _ text: String,
         asksCode: Bool = false,
-        status: Int = 200
+        status: Int = 200,
+        action: String = "login"
     ) -> SandboxResponse {
         let hidden = fields.map { name, value in
             #"<input type="hidden" name="\#(name)" value="\#(HTML.escaped(value))">"#
@@ -172,7 +204,7 @@ extension Auth0World {
         return Self.page(
             text,
             """
-            <form method="post" action="\(Self.base)/u/login">\(hidden.joined())\
+            <form method="post" action="\(Self.base)/u/\(action)">\(hidden.joined())\
             <p><label>E-mail <input name="username" value="\(HTML.escaped(name))"></label></p>\
             <p><label>Password <input name="password" type="password"></label></p>\(code)\
             <p><button name="decision" value="continue">Continue</button> \
@@ -190,15 +222,6 @@ extension Auth0Exchange {
     /// Whether an address is one of those that are registered: on a loopback interface at any port.
     static func isOne(of addresses: [String], _ uri: String) -> Bool {
         addresses.contains { $0 == uri || withoutLoopbackPort(uri) == $0 }
-    }
-
-    /// What a browser shows that somebody is signed in with.
-    static let cookie = "auth0"
-
-    /// The session of the browser that has sent the request; nil for none.
-    var browser: String? {
-        let pairs = (request.header("cookie") ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
-        return pairs.first { $0.hasPrefix("\(Self.cookie)=") }.map { String($0.dropFirst(Self.cookie.count + 1)) }
     }
 
     private static func withoutLoopbackPort(_ uri: String) -> String? {

@@ -70,8 +70,10 @@ extension Auth0World {
         try admit(to: "challenge \(exchange.address)", .challenges, exchange)
         let session = "as_" + random.letters(40)
         let person = person(named: address)
+        // Who is blocked is sent nothing, and nobody learns of it.
+        guard person.map({ $0.user.state == "active" }) ?? true else { return ["auth_session": .string(session)] }
         sendCode(named: session, to: address, person, exchange, &context)
-        if person == nil, exchange.json["allow_signup"]?.bool == true {
+        if person == nil, exchange.settings.allowsSignUp, exchange.json["allow_signup"]?.bool == true {
             var user = SandboxUser(email: address)
             if exchange["email"] == nil { (user.emails, user.phones) = ([], [address]) }
             codes[session]?.newcomer = user

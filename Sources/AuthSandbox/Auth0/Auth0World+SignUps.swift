@@ -22,6 +22,7 @@ extension Auth0World {
             throw refused("bad.connection", "The connection does not exist.")
         }
         let (email, password) = (try exchange.required("email"), try exchange.required("password"))
+        try admit(to: "signup \(exchange.address)", .signUps, exchange)
         spend("password", password)
         if let weak = exchange.settings.weakness(of: password) {
             return .json(

@@ -78,8 +78,11 @@ struct Auth0World: ProviderWorld {
     var devices: [String: Device] = [:]
     var lastDevice = 0
     var authorizations: [String: Authorization] = [:]
-    /// The sessions of browsers: whose, by the value of their cookie.
-    var browsers: [String: String] = [:]
+    /// The sessions of browsers, by the value of their cookie.
+    var browsers: [String: Browser] = [:]
+    /// The ceremonies of passkeys that wait for their end, and what is known of the passkeys, by their ids.
+    var ceremonies: [String: Ceremony] = [:]
+    var passkeys: [String: Passkey] = [:]
     var flows: [String: Flow] = [:]
     var challenges: [String: Challenge] = [:]
     var lastChallenge = 0
@@ -140,6 +143,8 @@ struct Auth0World: ProviderWorld {
         suspicions.forget(over: Self.capacity) { $0.count >= exchange.settings.addressThreshold }
         unblocking.forget(over: Self.capacity) { _ in false }
         browsers.forget(over: Self.capacity) { _ in false }
+        ceremonies.forget(over: Self.capacity) { $0.endsAt > exchange.now }
+        passkeys.forget(over: Self.capacity) { _ in false }
         lastBlockMail.forget(over: Self.capacity) { $0 > exchange.now - 3_600_000 }
         proofs.forget(over: Self.capacity) { $0 > exchange.now }
         spent.forget(over: Self.capacity) { _ in false }
@@ -162,11 +167,15 @@ struct Auth0World: ProviderWorld {
             case "POST /passwordless/start": return .json(try startPasswordless(exchange, &context))
             case "GET /passwordless/verify_redirect": return try followLink(exchange)
             case "POST /otp/challenge": return .json(try challengeCode(exchange, &context))
+            case "POST /passkey/challenge": return .json(try challengePasskey(exchange))
+            case "POST /passkey/register": return .json(try registerPasskey(exchange))
             case "POST /oauth/device/code": return .json(try authorizeDevice(exchange))
             case "GET /activate", "POST /activate": return try activate(exchange)
             case "GET /authorize": return try authorize(exchange)
             case "POST /u/login": return try logIn(exchange, &context)
-            case "GET /v2/logout": return try logOut(exchange)
+            case "POST /u/signup": return try signUpOnPage(exchange, &context)
+            case "GET /v2/logout": return logOut(exchange)
+            case "GET /oidc/logout", "POST /oidc/logout": return endSession(exchange)
             case "GET /unblock": return try unblockPage(exchange)
             case "GET /userinfo": return .json(try profile(exchange))
             case "POST /dbconnections/signup": return try signUp(exchange, &context)

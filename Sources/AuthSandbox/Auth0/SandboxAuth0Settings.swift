@@ -40,7 +40,8 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     ///
     /// Default: `http://127.0.0.1/callback` and `https://app.example.com/callback`.
     public var callbacks = ["http://127.0.0.1/callback", "https://app.example.com/callback"]
-    /// `logout_urls`: where a browser may go after `/v2/logout`.
+    /// `logout_urls`: where a browser may go after `/oidc/logout` and `/v2/logout` that name the app; after those that name
+    /// none it may go nowhere.
     ///
     /// Default: `https://app.example.com/` and `http://127.0.0.1/`, the port of which does not matter.
     public var logoutURLs = ["https://app.example.com/", "http://127.0.0.1/"]
@@ -95,7 +96,8 @@ public struct SandboxAuth0Settings: Sendable, Equatable {
     public var requestLimit: Int64?
     /// `send_limits`: whether codes and mails have the limits that Auth0 publishes: 10 text messages of a person's second
     /// factor and then one an hour, 20 mails and then one a minute; 50 codes or links in place of a password in an hour for one
-    /// address of the network; 10 mails to set a new password and then one a minute.
+    /// address of the network; 10 mails to set a new password and then one a minute; and logins and new accounts theirs: 20 of a
+    /// name from one address and then 10 a minute (`too_many_logins`), 50 new accounts from one and then one each 1.2 s.
     ///
     /// Default: true.
     public var limitsSending = true

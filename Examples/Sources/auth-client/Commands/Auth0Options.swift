@@ -13,34 +13,87 @@ struct Auth0Options: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A way in without a password that the app has: email, email_link, sms, database_email or database_phone. May be "
-                + "given several times.",
+            "A way in without a password that the app has: email, email_link, sms, database_email, database_phone or "
+                + "passkey. May be given several times.",
             valueName: "way"
         )
     )
     var passwordless: [String] = []
 
+    @Flag(
+        name: .customLong("allow-sign-up"),
+        inversion: .prefixedNo,
+        help:
+            "Whether a code of the database makes an account for an address that has none. Default: as the tenant wants it."
+    )
+    var allowsSignUp: Bool?
+
+    @Option(
+        name: .customLong("login-parameter"),
+        help: ArgumentHelp(
+            "A further parameter of the login page, such as screen_hint=signup or connection=google-oauth2; may be repeated.",
+            valueName: "name=value"
+        )
+    )
+    var loginParameters: [String] = []
+
+    @Option(
+        name: .customLong("new-username"),
+        help: ArgumentHelp("The user name of a new account, where the database wants one.", valueName: "name")
+    )
+    var newUsername: String?
+
     /// Checks that the options fit the provider and the command.
     ///
-    /// - Parameter way: What a sign-in begins with: password, browser, device, or a way in without a password.
+    /// - Parameter way: What a sign-in begins with: password, browser, device, sign_up, reset_password, new_passkey, or a way
+    ///   in without a password.
     func check(for provider: ProviderName, command: CommandName, redirectURI: String?, way: String?) throws {
         guard provider == .auth0 else {
-            if [connection, audience].contains(where: { $0 != nil }) || !passwordless.isEmpty {
-                throw ValidationError("--connection, --audience and --passwordless belong to --provider auth0.")
+            let isTold = [connection, audience, newUsername].contains { $0 != nil } || allowsSignUp != nil
+            if isTold || !passwordless.isEmpty || !loginParameters.isEmpty {
+                throw ValidationError(
+                    """
+                    --connection, --audience, --passwordless, --allow-sign-up, --login-parameter and --new-username belong to \
+                    --provider auth0.
+                    """
+                )
             }
             return
         }
         for name in passwordless where Auth0Configuration.Passwordless(rawValue: name) == nil {
             throw ValidationError(
-                "--passwordless \(name) is none of email, email_link, sms, database_email, database_phone."
+                "--passwordless \(name) is none of email, email_link, sms, database_email, database_phone, passkey."
             )
+        }
+        _ = try parameters
+        if newUsername != nil, way != "sign_up", way != "new_passkey" {
+            throw ValidationError("--new-username belongs to --way sign_up or new_passkey.")
         }
         guard let way else { return }
         guard Auth0Way(way) != nil else {
-            throw ValidationError("--way \(way) is none of password, browser, device and the ways of --passwordless.")
+            throw ValidationError(
+                """
+                --way \(way) is none of password, browser, device, sign_up, reset_password, new_passkey and the ways of \
+                --passwordless.
+                """
+            )
+        }
+        if ["sign_up", "reset_password"].contains(way), connection == nil {
+            throw ValidationError("--way \(way) needs --connection, the database of the account.")
         }
         if ["browser", "email_link"].contains(way), redirectURI == nil {
             throw ValidationError("--way \(way) needs --redirect-uri, where the browser comes back.")
+        }
+    }
+
+    /// The further parameters of the login page.
+    var parameters: [(name: String, value: String)] {
+        get throws {
+            try loginParameters.map { text in
+                let halves = text.split(separator: "=", maxSplits: 1)
+                guard halves.count == 2 else { throw ValidationError("--login-parameter takes name=value.") }
+                return (String(halves[0]), String(halves[1]))
+            }
         }
     }
 }
@@ -50,6 +103,12 @@ enum Auth0Way: Sendable {
     case password
     case browser
     case device
+    /// An account is made with a password, and signed in to.
+    case signUp
+    /// A mail is sent with a link to set a new password; nobody is signed in.
+    case resetPassword
+    /// An account is made with a passkey.
+    case newPasskey
     case passwordless(Auth0Configuration.Passwordless)
 
     init?(_ name: String) {
@@ -57,6 +116,9 @@ enum Auth0Way: Sendable {
         case "password": self = .password
         case "browser": self = .browser
         case "device": self = .device
+        case "sign_up": self = .signUp
+        case "reset_password": self = .resetPassword
+        case "new_passkey": self = .newPasskey
         default:
             guard let way = Auth0Configuration.Passwordless(rawValue: name) else { return nil }
             self = .passwordless(way)
@@ -69,12 +131,19 @@ struct Auth0Value: Sendable {
     let connection: String?
     let audience: String?
     let passwordless: [Auth0Configuration.Passwordless]
+    let allowsSignUp: Bool?
+    let loginParameters: [(name: String, value: String)]
+    let newUsername: String?
     let way: Auth0Way
 
     init(_ options: Auth0Options, way: String?) {
         connection = options.connection
         audience = options.audience
         passwordless = options.passwordless.compactMap { Auth0Configuration.Passwordless(rawValue: $0) }
+        allowsSignUp = options.allowsSignUp
+        // They were checked before.
+        loginParameters = (try? options.parameters) ?? []
+        newUsername = options.newUsername
         self.way = way.flatMap { Auth0Way($0) } ?? .password
     }
 }

@@ -47,8 +47,8 @@ extension AuthClient {
                 throw ValidationError("--provider \(provider.rawValue) serves classify and explain alone.")
             }
             try oauth.check(for: provider)
-            if softwareKey != nil, ![.okta, .forgerock, .clerk].contains(provider) {
-                throw ValidationError("--software-key belongs to --provider okta, forgerock or clerk.")
+            if softwareKey != nil, ![.okta, .forgerock, .clerk, .auth0].contains(provider) {
+                throw ValidationError("--software-key belongs to --provider okta, forgerock, clerk or auth0.")
             }
             try clerk.check(for: provider, command: command, redirectURI: oauth.redirectURI)
             try forgeRock.check(for: provider, command: command)

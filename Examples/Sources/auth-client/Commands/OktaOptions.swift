@@ -7,7 +7,8 @@ struct WayOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What a sign-in goes by. auth0: password, browser, device, or a way in without a password; default: password. \
+            What a sign-in goes by. auth0: password, browser, device, sign_up (an account is made first), reset_password (a mail \
+            with a link, and no sign-in), passkey, new_passkey, or another way in without a password; default: password. \
             okta: authentication, identity-engine or direct; default: what the org runs on.
             """,
             valueName: "way"
