@@ -25,7 +25,7 @@ extension Auth0World {
         let query = exchange.request.queryItem
         let fields = Self.carried.compactMap { name in query(name).map { (name, $0) } }
         guard let redirectURI = try callback(Dictionary(fields) { one, _ in one }, exchange) else {
-            return Self.page("Callback URL mismatch.", "", status: 403)
+            return Self.mismatch
         }
         guard query("response_type") == "code" else {
             return refuse("unsupported_response_type", "Only code is served here.", redirectURI, query("state"))
@@ -43,15 +43,20 @@ extension Auth0World {
         return loginPage(fields, name: query("login_hint") ?? "", "Log in")
     }
 
+    private static let mismatch = page("Callback URL mismatch.", "", status: 403)
+
+    /// What the page's form has carried along, and where the browser goes back to; nil if it may not go there.
+    private func visit(_ exchange: Auth0Exchange) throws(Auth0Failure) -> ([(String, String)], String)? {
+        let fields = Self.carried.compactMap { name in exchange[name].map { (name, $0) } }
+        return try callback(Dictionary(fields) { one, _ in one }, exchange).map { (fields, $0) }
+    }
+
     /// What the page's form leads to: back to the app.
     mutating func logIn(
         _ exchange: Auth0Exchange,
         _ context: inout SandboxContext
     ) throws(Auth0Failure) -> SandboxResponse {
-        let fields = Self.carried.compactMap { name in exchange[name].map { (name, $0) } }
-        guard let redirectURI = try callback(Dictionary(fields) { one, _ in one }, exchange) else {
-            return Self.page("Callback URL mismatch.", "", status: 403)
-        }
+        guard let (fields, redirectURI) = try visit(exchange) else { return Self.mismatch }
         if exchange["decision"] == "deny" {
             return refuse("access_denied", "User did not authorize the request", redirectURI, exchange["state"])
         }
@@ -82,10 +87,7 @@ extension Auth0World {
         _ exchange: Auth0Exchange,
         _ context: inout SandboxContext
     ) throws(Auth0Failure) -> SandboxResponse {
-        let fields = Self.carried.compactMap { name in exchange[name].map { (name, $0) } }
-        guard let redirectURI = try callback(Dictionary(fields) { one, _ in one }, exchange) else {
-            return Self.page("Callback URL mismatch.", "", status: 403)
-        }
+        guard let (fields, redirectURI) = try visit(exchange) else { return Self.mismatch }
         let (name, password) = (exchange["username"] ?? "", exchange["password"] ?? "")
         let isGood =
             exchange.settings.allowsSignUp && name.contains("@") && person(named: name) == nil
