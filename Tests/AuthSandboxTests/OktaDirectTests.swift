@@ -109,6 +109,84 @@ struct OktaDirectTests {
         #expect(client.status == 200)
     }
 
+    /// Gives one proof of the second factor, in a sign-in of its own.
+    private func signIn(_ client: inout OktaHarness, _ type: String, isRight: Bool) {
+        let token = password(&client)
+        var fields: [String: String] = [
+            "mfa_token": token, "client_id": "cli", "scope": "openid offline_access",
+            "grant_type": Self.second + (type == "sms" ? "oob" : "otp"),
+        ]
+        switch type {
+        case "sms":
+            post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "sms"])
+            fields["oob_code"] = client.body["oob_code"]?.string
+            fields["binding_code"] = isRight ? client.lastCode : "0"
+        case "webauthn":
+            let type = "urn:okta:params:oauth:grant-type:mfa-webauthn"
+            let form: KeyValuePairs = ["mfa_token": token, "client_id": "cli", "challenge_types_supported": type]
+            post(&client, "challenge", form)
+            fields["grant_type"] = type
+            fields["clientDataJSON"] = "wrong"
+        default:
+            client.advance(seconds: 60)
+            let (world, now) = (client.world, client.base.now)
+            let code = world.account(named: "eva@example.com").flatMap {
+                world.currentTOTP($0, settings: client.base.world.settings, now: now)
+            }
+            fields["otp"] = isRight ? code : "0"
+        }
+        let form = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\(FormEncoding.encode($0.value))" }
+        client.base.send(
+            SandboxRequest(
+                method: "POST",
+                target: "/oauth2/v1/token",
+                headers: [.init(name: "content-type", value: "application/x-www-form-urlencoded")],
+                body: Array(form.joined(separator: "&").utf8)
+            )
+        )
+        client.body = client.base.answer.jsonBody ?? .null
+    }
+
+    private func lock(_ client: OktaHarness) -> SandboxLock? { client.world.account(named: "eva@example.com")?.lock }
+
+    @Test(arguments: ["token:software:totp", "sms", "webauthn"])
+    func wrongProofsLockAcrossSignIns(type: String) {
+        var client = harness {
+            $0.okta.factors = [.init(type)]
+            $0.totpSecret = "JBSWY3DPEHPK3PXP"
+        }
+        for _ in 0..<4 { signIn(&client, type, isRight: false) }
+        #expect(client.body["error"] == "invalid_grant" && lock(client) == .open)
+        if type != "webauthn" {
+            // What was right ends the count.
+            signIn(&client, type, isRight: true)
+            #expect(client.status == 200)
+            for _ in 0..<4 { signIn(&client, type, isRight: false) }
+            #expect(lock(client) == .open)
+        }
+        let token = password(&client)
+        #expect(!token.isEmpty)
+        signIn(&client, type, isRight: false)
+        #expect(lock(client) != .open)
+        // Locked people look like wrong credentials.
+        #expect(password(&client).isEmpty && client.body["error"] == "invalid_grant")
+        #expect(client.body["error_description"]?.string?.contains("credentials provided") == true)
+    }
+
+    @Test func nobodyWhoIsLockedSignsInWithACodeAlone() {
+        var client = harness {
+            $0.okta.factors = [.init("sms")]
+            $0.initialLock = .indefinite
+        }
+        post(&client, "primary-authenticate", ["login_hint": "eva@example.com", "channel_hint": "sms"])
+        let form: KeyValuePairs = [
+            "grant_type": "urn:okta:params:oauth:grant-type:oob", "client_id": "cli", "scope": "openid",
+            "oob_code": client.body["oob_code"]?.string ?? "", "binding_code": client.lastCode,
+        ]
+        post(&client, "token", form)
+        #expect(client.status == 400 && client.body["error"] == "invalid_grant")
+    }
+
     @Test func whatThePersonHasNotCannotBeUsed() {
         var client = harness { $0.okta.factors = [.init("sms")] }
         let token = password(&client)

@@ -222,6 +222,30 @@ struct OktaEngineTests {
         #expect(engine.key == "authfactor.challenge.suspended_factor")
     }
 
+    /// Other factors are still good, and so is this one once a lockout would be over.
+    @Test func wrongCodesCountAcrossSignIns() {
+        var engine = Engine({ $0.okta.factors = [.init("sms"), .init("question")] })
+        func answer(_ id: String, _ credentials: (String) -> JSONValue) {
+            engine.interact()
+            engine.password()
+            #expect(engine.forms == ["select-authenticator-authenticate"])
+            engine.post("challenge", ["authenticator": ["id": .string(id)]])
+            engine.post("challenge/answer", ["credentials": credentials(engine.okta.lastCode)])
+            engine.okta.advance(seconds: 60)
+        }
+        for number in 1...5 {
+            answer("aut_phone_number") { _ in ["passcode": "1"] }
+            #expect((engine.key == "authfactor.challenge.suspended_factor") == (number == 5))
+        }
+        answer("aut_phone_number") { ["passcode": .string($0)] }
+        #expect(engine.key == "authfactor.challenge.suspended_factor")
+        answer("aut_security_question") { _ in ["answer": "Rex"] }
+        #expect(engine.code != nil)
+        engine.okta.advance(seconds: 86_400)
+        answer("aut_phone_number") { ["passcode": .string($0)] }
+        #expect(engine.code != nil)
+    }
+
     @Test func aNewCodeEndsTheOneBefore() {
         var engine = Engine({ $0.okta.factors = [.init("email")] })
         engine.interact()

@@ -95,6 +95,9 @@ extension ScriptedTransport.Step {
 
     static var me: Self { .answer(#"{"id":"1","name":"Ada"}"#) }
 
+    /// What the person has said about each permission.
+    static var permissions: Self { .answer(#"{"data":[{"permission":"email","status":"granted"}]}"#) }
+
     static var device: Self {
         .answer(
             #"{"code":"dev1","user_code":"ABCD","verification_uri":"https://facebook.com/device","expires_in":420,"interval":5}"#

@@ -27,7 +27,7 @@ struct FacebookRecoveryTests {
         let list =
             #"[{"permission":"email","status":"granted"},{"permission":"user_posts","status":"unknown"},{"permission":"x","status":"declined"}]"#
         let bench = try FacebookBench(
-            [.error(190, 463), .device, .token(), .me, .answer("{}")],
+            [.error(190, 463), .device, .token(), .me, .permissions, .answer("{}")],
             credentials: Self.known(list)
         )
         _ = try await bench.skippingWaits { try await bench.facebook.send(path: "me/feed", answering: Person()) }
@@ -36,14 +36,17 @@ struct FacebookRecoveryTests {
 
     @Test func whatASignInHasAskedForIsAskedForAgain() async throws {
         let bench = try FacebookBench(
-            [.device, .token(), .me, .error(190, 463), .device, .token("tok3"), .me, .answer("{}")],
+            [
+                .device, .token(), .me, .permissions, .error(190, 463), .device, .token("tok3"), .me, .permissions,
+                .answer("{}"),
+            ],
             credentials: Credentials()
         )
         try await bench.skippingWaits {
             _ = try await bench.facebook.signIn(permissions: ["email"], answering: Person())
             _ = try await bench.facebook.send(Self.post, answering: Person())
         }
-        #expect(bench.sent[4].hasSuffix("scope=email"))
+        #expect(bench.sent[5].hasSuffix("scope=email"))
         // Whoever signs out is forgotten with it.
         try await bench.facebook.signOut()
         #expect(try await bench.credentials == Credentials())
@@ -51,7 +54,7 @@ struct FacebookRecoveryTests {
 
     @Test func ofATokenOfWhichNothingIsKnownFacebookIsAsked() async throws {
         let bench = try FacebookBench(
-            [.error(190, 463), Self.info, .device, .token(), .me, .answer(#"{"id":"9"}"#)],
+            [.error(190, 463), Self.info, .device, .token(), .me, .permissions, .answer(#"{"id":"9"}"#)],
             app: FacebookBench.service
         )
         let response = try await bench.skippingWaits { try await bench.facebook.send(Self.post, answering: Person()) }
@@ -137,7 +140,7 @@ struct FacebookRecoveryTests {
     @Test(arguments: [(493, "reauthorize"), (463, nil)] as [(Int, String?)])
     func theDialogIsToldWhy(subcode: Int, authType: String?) async throws {
         let bench = try FacebookBench(
-            [.error(190, subcode), .token(), .me, .answer("{}")],
+            [.error(190, subcode), .token(), .me, .permissions, .answer("{}")],
             app: FacebookBench.service,
             credentials: Self.known(#"[{"permission":"email","status":"granted"}]"#),
             configuration: FacebookWebLoginTests.configuration

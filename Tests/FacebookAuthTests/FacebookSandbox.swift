@@ -26,11 +26,13 @@ struct FacebookSandbox: Sendable {
     ///
     /// - Parameters:
     ///   - permissions: What the first has granted.
+    ///   - declines: What she declines by herself, where nobody fills in a form for her.
     ///   - holdsToken: Whether she has signed in.
     ///   - hasSecret: Whether the app has its secret.
     ///   - webLogin: Whether people sign in in a browser; else by device login.
     static func run(
         permissions: [String] = ["public_profile"],
+        declines: [String] = [],
         holdsToken: Bool = true,
         hasSecret: Bool = true,
         settings: SandboxFacebookSettings = SandboxFacebookSettings(),
@@ -40,6 +42,7 @@ struct FacebookSandbox: Sendable {
         var scenario = SandboxScenario.unlimited
         var person = SandboxUser(email: ada, password: "right")
         person.facebook.permissions = permissions
+        person.facebook.declines = declines
         person.facebook.pages = ["500", "600", "700"]
         person.facebook.leavesOut = ["700"]
         person.facebook.instagram = ["17841"]

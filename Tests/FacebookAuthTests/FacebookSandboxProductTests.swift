@@ -198,6 +198,7 @@ struct FacebookSandboxProductTests {
             )
             let error = await line.outcome { try await line.facebook.send(request, as: .stored) }
             #expect(error?.kind == .permissionDenied && error?.outcome.code == code)
+            #expect(error?.outcome.parameter == (permission == "ads_read" ? "ads_management" : permission))
             #expect(error?.remedies == [.reauthenticate, .contactAdmin] && error?.outcome.tokenAction == .keep)
             #expect(await line.tokens.read().credentials.accessToken != nil)
             #expect(try await line.facebook.permissions().contains { $0.name == permission && $0.status == .declined })

@@ -57,6 +57,31 @@ struct FacebookSandboxTests {
         }
     }
 
+    /// Where the dialog's answer does not tell what was declined, Facebook is asked; so it is after a device login.
+    @Test(arguments: [true, false])
+    func whatWasDeclinedIsKnownThoughTheAnswerDoesNotTell(isInBrowser: Bool) async throws {
+        var settings = SandboxFacebookSettings()
+        settings.loginFault = "no_scopes"
+        settings.device = .init(polls: 0, user: Line.ada)
+        let configuration = FacebookConfiguration(webLogin: isInBrowser ? .init(redirectURI: Line.back) : nil)
+        try await Line.run(
+            declines: ["user_photos"],
+            holdsToken: false,
+            settings: settings,
+            configuration: configuration
+        ) { line in
+            let session = try await line.skippingWaits {
+                try await line.facebook.signIn(
+                    permissions: ["public_profile", "email", "user_photos"],
+                    answering: isInBrowser ? line.browser(declining: ["user_photos"]) : Person()
+                )
+            }
+            #expect(session.permissions.first { $0.name == "email" }?.status == .granted)
+            #expect(session.permissions.first { $0.name == "user_photos" }?.status == .declined)
+            #expect(line.count("/v25.0/me/permissions") == 1)
+        }
+    }
+
     /// The dialog skips silently what was declined before, unless it is asked for again.
     @Test func whatWasDeclinedIsAskedForAgain() async throws {
         try await Line.run(holdsToken: false) { line in
@@ -75,6 +100,28 @@ struct FacebookSandboxTests {
             let second = try await signIn(nil, line.browser())
             let third = try await signIn(.rerequest, line.browser())
             #expect([first, second, third] == [.declined, .declined, .granted])
+        }
+    }
+
+    /// What a call needs is asked for again although it was declined once, and nothing else that was.
+    @Test func aCallThatNeedsWhatWasDeclinedHasItAskedForAgain() async throws {
+        let table = #"[{"name":"login_recoverable","items":[{"code":200}]}]"#
+        var configuration = FacebookConfiguration(webLogin: .init(redirectURI: Line.back))
+        configuration.errors = FacebookErrorConfiguration(try JSONValue(parsing: table))
+        try await Line.run(holdsToken: false, configuration: configuration) { line in
+            let declined: Set = ["ads_management", "user_posts"]
+            _ = try await line.facebook.signIn(
+                permissions: ["email", "ads_management", "user_posts"],
+                answering: line.browser(declining: declined)
+            )
+            let browser = line.browser()
+            let response = try await line.skippingWaits {
+                try await line.facebook.send(path: "act_1/insights", answering: browser)
+            }
+            #expect(response.status == .ok)
+            #expect(browser.value("auth_type") == "rerequest")
+            let scope = browser.value("scope")?.split(separator: ",").map(String.init) ?? []
+            #expect(scope.contains("ads_management") && scope.contains("email") && !scope.contains("user_posts"))
         }
     }
 

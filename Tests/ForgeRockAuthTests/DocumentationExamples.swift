@@ -56,7 +56,7 @@ import Testing
 
     @Test func tokensAndStepUp() async throws {
         let bench = try ForgeRockBench(
-            [.tokens("A1", refresh: "R1"), .success("S2")],
+            [.tokens("A1", refresh: "R1"), .session(of: "ada"), .success("S2"), .session(of: "ada")],
             credentials: Credentials(refreshToken: "R0", ssoToken: "S1"),
             oauth: ForgeRockBench.oauth
         )

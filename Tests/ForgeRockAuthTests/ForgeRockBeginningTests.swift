@@ -205,7 +205,10 @@ struct ForgeRockBeginningTests {
 
     @Test func aSessionThatIsMadeStrongerIsNamedInTheFirstRequest() async throws {
         let held = Credentials(accessToken: "A", refreshToken: "R", ssoToken: "S 0")
-        let bench = try ForgeRockBench([.step(AM.password), .success("S1")], credentials: held)
+        let bench = try ForgeRockBench(
+            [.session(of: "ada"), .step(AM.password), .success("S1"), .session(of: "ada")],
+            credentials: held
+        )
         _ = try await bench.forgeRock.signIn(
             .service("StepUp"),
             with: JourneyOptions(upgradesSession: true),
@@ -213,11 +216,12 @@ struct ForgeRockBeginningTests {
         )
         #expect(
             bench.sent == [
+                "sessions?_action=getSessionInfo",
                 "authenticate?authIndexType=service&authIndexValue=StepUp&sessionUpgradeSSOTokenId=S+0",
-                #"authenticate a1 "p""#,
+                #"authenticate a1 "p""#, "sessions?_action=getSessionInfo",
             ]
         )
-        #expect(bench.transport.received[0].request.headerFields[.cookie] == "sso=S 0")
+        #expect(bench.transport.received[1].request.headerFields[.cookie] == "sso=S 0")
         // It is the same person's: their tokens stay.
         #expect(try await bench.credentials == Credentials(accessToken: "A", refreshToken: "R", ssoToken: "S1"))
         let none = try ForgeRockBench()

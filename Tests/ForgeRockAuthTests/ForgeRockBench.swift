@@ -287,6 +287,11 @@ extension ScriptedTransport.Step {
         return .status(200, fields, body: #"{\#(part)"successUrl":"/am/console","realm":"/alpha"}"#)
     }
 
+    /// What the server says of a session.
+    static func session(of name: String) -> ScriptedTransport.Step {
+        .status(200, [:], body: #"{"username":"\#(name)","universalId":"id=\#(name),ou=user","realm":"/alpha"}"#)
+    }
+
     /// An error.
     static func error(
         _ status: Int,

@@ -102,7 +102,10 @@ struct ForgeRockRefusalTests {
             let challenge = #"SSOADVICE realm="/",advices="\#(advice)",am_uri="https://id.example.com/am/""#
             return .scripted(401, ["www-authenticate": challenge])
         }
-        let bench = try ForgeRockBench([gateway, .success("S2"), .status(200)], credentials: Self.held)
+        let bench = try ForgeRockBench(
+            [gateway, .session(of: "ada"), .success("S2"), .session(of: "ada"), .status(200)],
+            credentials: Self.held
+        )
         let response = try await bench.forgeRock.send(path: "https://id.example.com/pay", answering: Person())
         #expect(response.status == .ok)
         #expect(bench.transport.received.last?.request.path == "/pay?_txid=tx1")

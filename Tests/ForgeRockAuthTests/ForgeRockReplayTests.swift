@@ -153,7 +153,10 @@ import Testing
     /// The second send is a call of the same work, with a time of its own.
     @Test func aPersonMayTakeLongerThanACall() async throws {
         let bench = try bench(
-            [Self.advised, .step(AM.code), .success("S2"), .status(200, [:], body: "{}")],
+            [
+                Self.advised, .session(of: "ada"), .step(AM.code), .success("S2"), .session(of: "ada"),
+                .status(200, [:], body: "{}"),
+            ],
             Credentials(ssoToken: "S1"),
             deadline: .seconds(10)
         )
@@ -164,20 +167,56 @@ import Testing
         let numbers = attempts(bench)
         #expect(Set(numbers).count == 1, "one operation, the sign-in with it")
         let ends = bench.events.events.filter { $0.call == numbers.first && $0.kind.words.hasPrefix("done") }
-        #expect(ends.map(\.kind.words) == ["done ok 4"])
+        #expect(ends.map(\.kind.words) == ["done ok 6"])
         #expect(!bench.events.words.contains { $0.hasPrefix("giving_up") })
     }
 
     @Test func anAdviceThatComesAgainIsNotFollowedAgain() async throws {
         let bench = try bench(
-            [Self.advised, .success("S2"), Self.advised, .success("S3"), .status(200)],
+            [
+                Self.advised, .session(of: "ada"), .success("S2"), .session(of: "ada"), Self.advised,
+                .session(of: "ada"), .success("S3"), .session(of: "ada"), .status(200),
+            ],
             Credentials(ssoToken: "S1")
         )
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.forgeRock.send(path: "/json/pay", answering: Person())
         }
         #expect(error?.kind == .stepUpRequired)
-        #expect(bench.transport.received.count == 3)
+        #expect(bench.transport.received.count == 5)
+    }
+
+    /// Somebody else who answers does not get the first person's request sent, and is not signed in by it.
+    @Test func nobodyElseGetsThrough() async throws {
+        let step = ScriptedTransport.Step.run { received in
+            let path = received.request.path ?? ""
+            let isFirst = received.request.headerFields[.cookie]?.contains("sso=S1") == true
+            if path.contains("getSessionInfo") {
+                let name = isFirst ? "ada" : "bob"
+                return .scripted(200, [:], body: #"{"universalId":"id=\#(name)","realm":"/alpha"}"#)
+            }
+            if path.contains("/authenticate") {
+                return .scripted(200, [:], body: #"{"tokenId":"S2","successUrl":"/x","realm":"/alpha"}"#)
+            }
+            guard path.hasSuffix("/pay") else { return .scripted(200, [:], body: #"{"result":"x"}"#) }
+            let advice = "SSOADVICE realm=\"/\",advices=\"\(Base64Text.encode(PolicyAdviceTests.json))\""
+            return .scripted(401, ["www-authenticate": advice])
+        }
+        let bench = try bench(Array(repeating: step, count: 9), Credentials(ssoToken: "S1"))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.forgeRock.send(
+                .post,
+                path: "/json/pay",
+                body: ProviderRequest.Content(MessageBody("amount=1")),
+                answering: Person()
+            )
+        }
+        #expect(error?.reason == .identityChanged)
+        #expect(bench.transport.received.count { $0.request.path?.contains("/pay") == true } == 1)
+        #expect(try await bench.credentials == Credentials(ssoToken: "S1"))
+        // The session that nobody wanted is over.
+        #expect(bench.sent.last == "sessions?_action=logout")
+        #expect(bench.transport.received.last?.request.headerFields[.cookie] == "sso=S2")
     }
 }
 

@@ -338,7 +338,10 @@ extension ScriptedTransport.Step {
 
     @Test(arguments: carriers.indices)
     func anAdviceIsFollowedOnceAndTheRequestReplayedWithItsTransaction(_ index: Int) async throws {
-        let bench = try ForgeRockBench([.step(AM.code), .success("S2")], credentials: Self.held)
+        let bench = try ForgeRockBench(
+            [.session(of: "ada"), .step(AM.code), .success("S2"), .session(of: "ada")],
+            credentials: Self.held
+        )
         let person = Person([.totp: "1"])
         let (client, transport) = resources(bench, [Self.carriers[index], .status(200, [:], body: "done")], person)
         let request = try HTTPRequest(method: .post, url: "https://app.example.com/pay?x=1")
@@ -348,7 +351,7 @@ extension ScriptedTransport.Step {
         #expect(transport.received.map { $0.request.headerFields[.cookie] } == ["sso=S1", "sso=S2"])
         #expect(transport.received.map(\.text) == ["amount=1", "amount=1"])
         // The journey ran with the session, and all tokens stayed.
-        let start = bench.transport.received[0].request
+        let start = bench.transport.received[1].request
         #expect(start.headerFields[.cookie] == "sso=S1")
         #expect(start.path?.contains("authIndexType=composite_advice&authIndexValue=%3CAdvices%3E") == true)
         #expect(
@@ -357,7 +360,10 @@ extension ScriptedTransport.Step {
     }
 
     @Test func aCallThatFollowedAnAdviceIsReplayed() async throws {
-        let bench = try ForgeRockBench([.step(AM.code), .success("S2")], credentials: Self.held)
+        let bench = try ForgeRockBench(
+            [.session(of: "ada"), .step(AM.code), .success("S2"), .session(of: "ada")],
+            credentials: Self.held
+        )
         let person = Person([.totp: "1"])
         let (client, _) = resources(bench, [Self.carriers[2], .status(200)], person)
         let kept = Locked<[CallRecording]>([])
@@ -371,17 +377,23 @@ extension ScriptedTransport.Step {
     }
 
     @Test func anAdviceThatComesAgainIsNotFollowedAgain() async throws {
-        let bench = try ForgeRockBench([.success("S2")], credentials: Self.held)
+        let bench = try ForgeRockBench(
+            [.session(of: "ada"), .success("S2"), .session(of: "ada")],
+            credentials: Self.held
+        )
         let (client, transport) = resources(bench, [Self.carriers[2], Self.carriers[2], .status(200)], Person())
         let error = await #expect(throws: RecoveryError.self) {
             try await client.send(try HTTPRequest(url: "https://app.example.com/pay"))
         }
         #expect(error?.kind == .stepUpRequired && error?.reason == .alreadyRepaired)
-        #expect(transport.received.count == 2 && bench.transport.received.count == 1)
+        #expect(transport.received.count == 2 && bench.transport.received.count == 3)
     }
 
     @Test func aStepUpThatFailsLeavesEverythingAsItWas() async throws {
-        let bench = try ForgeRockBench([.login, .error(401, "Login failure")], credentials: Self.held)
+        let bench = try ForgeRockBench(
+            [.session(of: "ada"), .login, .error(401, "Login failure")],
+            credentials: Self.held
+        )
         let (client, transport) = resources(
             bench,
             [Self.carriers[1]],
@@ -395,9 +407,25 @@ extension ScriptedTransport.Step {
         #expect(try await bench.credentials == Self.held)
     }
 
+    @Test func aStepUpBySomebodyElseIsNotFollowed() async throws {
+        let bench = try ForgeRockBench(
+            [.session(of: "ada"), .success("S2"), .session(of: "bob"), .status(200, [:], body: #"{"result":"x"}"#)],
+            credentials: Self.held
+        )
+        let (client, transport) = resources(bench, [Self.carriers[1]], Person())
+        let error = await #expect(throws: RecoveryError.self) {
+            try await client.send(try HTTPRequest(method: .post, url: "https://app.example.com/pay"))
+        }
+        #expect(error?.reason == .identityChanged && transport.received.count == 1)
+        #expect(try await bench.credentials == Self.held)
+    }
+
     @Test func theClientItselfFollowsAdvicesWhereSomebodyCanAnswer() async throws {
         let bench = try ForgeRockBench(
-            [Self.carriers[0], .step(AM.code), .success("S2"), .status(200, [:], body: "{}")],
+            [
+                Self.carriers[0], .session(of: "ada"), .step(AM.code), .success("S2"), .session(of: "ada"),
+                .status(200, [:], body: "{}"),
+            ],
             credentials: Credentials(ssoToken: "S1")
         )
         _ = try await bench.forgeRock.send(path: "/json/pay", answering: Person([.totp: "1"]))

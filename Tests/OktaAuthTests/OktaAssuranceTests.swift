@@ -150,8 +150,35 @@ struct OktaAssuranceTests {
         #expect(session.userID != nil && reader.keys == [.newPassword])
         #expect(Self.forms(bench, "/interact").first?["\(purpose)_token"] == (isEngine ? token.reveal() : nil))
         // It is used up.
-        let error = await #expect(throws: RecoveryError.self) { try await Self.follow(bench, link, Reader(bench)) }
-        #expect(error?.kind == (isEngine ? .invalidRequest : .challengeExpired), "\(String(describing: error))")
+        try await Self.expectRefusal(of: link, bench)
+    }
+
+    /// Whoever follows a link that is worth nothing reads what to do about it, whatever is wrong with it.
+    @Test(arguments: [true, false], ["recovery", "activation"])
+    func aLinkThatIsWorthNothing(isEngine: Bool, purpose: String) async throws {
+        let (bench, token) = try Self.linked(purpose, isEngine: isEngine)
+        // Of the other sort, or nonsense.
+        for token in [token, "nonsense"] {
+            try await Self.expectRefusal(of: purpose == "recovery" ? .activation(token) : .recovery(token), bench)
+        }
+        bench.clock.advance(by: .seconds(90 * 86_400))
+        try await Self.expectRefusal(of: purpose == "recovery" ? .recovery(token) : .activation(token), bench)
+    }
+
+    private static func expectRefusal(of link: OktaLinkToken, _ bench: OktaSandboxBench) async throws {
+        let count = bench.transport.received.count
+        let error = await #expect(throws: RecoveryError.self) { try await follow(bench, link, Reader(bench)) }
+        #expect(
+            error?.kind == .challengeExpired && error?.outcome.remedies == [.newChallenge],
+            "\(String(describing: error))"
+        )
+        #expect(
+            error?.userMessage
+                == "This link cannot be used: it is too old, was used before, or is not complete. Please ask for a new one."
+        )
+        // Presenting it again would help nobody.
+        let tries = bench.transport.received.dropFirst(count).filter { $0.request.method == .post }
+        #expect(tries.count == 1)
     }
 
     /// Direct Authentication knows no tokens of links.

@@ -30,6 +30,16 @@ struct OktaForwardingTests {
             let field = try #require(HTTPField.Name(name))
             #expect(sent.allSatisfy { $0[field] == value }, "\(name)")
         }
+        guard way != .authentication else { return }
+        // What renews is nobody's call in particular.
+        let count = bench.transport.received.count
+        try await okta.refresh()
+        let renewals = bench.transport.received.dropFirst(count).map(\.request)
+        #expect(renewals.contains { $0.path?.hasSuffix("/token") ?? false })
+        let names = renewals.filter { $0.path?.hasSuffix("/token") ?? false }.flatMap(\.headerFields).map(
+            \.name.canonicalName
+        )
+        #expect(!names.contains("x-forwarded-for") && !names.contains("x-device-token"))
     }
 
     @Test func aProgramOnThePersonsMachineTellsNothing() async throws {

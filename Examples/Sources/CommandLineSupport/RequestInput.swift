@@ -156,24 +156,3 @@ public enum RequestInput {
         return Masking.printable(String(shown), limit: 200)
     }
 }
-
-/// Base64 (RFC 4648), for Basic authentication.
-public enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    /// The text of the bytes, padded.
-    public static func encode(_ bytes: [UInt8]) -> String {
-        var result: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            var bits = 0
-            for byte in group { bits = bits << 8 | Int(byte) }
-            bits <<= 8 * (3 - group.count)
-            for place in 0..<4 {
-                let sextet = bits >> (18 - 6 * place) & 0x3f
-                result.append(place <= group.count ? alphabet[sextet] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-}

@@ -16,6 +16,16 @@ struct TextTests {
         #expect(HumanTime.text(duration) == text)
     }
 
+    /// RFC 4648, section 10; padding may be missing.
+    @Test(arguments: [
+        ("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"), ("Zm9vYmE=", "fooba"),
+        ("Zm9vYmFy", "foobar"), ("Zm9vYg", "foob"), ("Zm9v\n", nil), ("Z", nil), ("Zm=v", nil), ("Zm9_", nil),
+    ])
+    func base64(text: String, bytes: String?) {
+        #expect(Base64.decode(text.utf8) == bytes.map { Array($0.utf8) })
+        if let bytes, text.utf8.count % 4 == 0 { #expect(Base64.encode(Array(bytes.utf8)) == text) }
+    }
+
     @Test func aDurationBeyondAllBoundsIsATextToo() {
         #expect(HumanTime.text(.longest).hasSuffix(" days"))
         #expect(!HumanTime.clock(Timestamp(sinceEpoch: .longest), now: .system()).isEmpty)

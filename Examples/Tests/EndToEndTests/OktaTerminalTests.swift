@@ -94,9 +94,12 @@ struct OktaTerminalTests {
     /// Somebody at the identity engine, with an app.
     private static func engine(
         _ factors: [SandboxOktaUser.Factor],
+        enrolling enrollments: [SandboxOktaUser.Enrollment] = [],
         _ body: (Bench, TerminalProgram) async throws -> Void
     ) async throws {
-        try await Bench.okta(Bench.person(factors)) { bench in
+        var user = Bench.person(factors)
+        user.okta.enrollments = enrollments
+        try await Bench.okta(user) { bench in
             bench.sandbox.updateSettings { $0.okta.isIdentityEngine = true }
             let program = try TerminalProgram(
                 "auth-client",
@@ -105,7 +108,8 @@ struct OktaTerminalTests {
                     "cli", "--redirect-uri", "com.example.cli:/callback", "--json", "sign-in", "--identifier",
                     Bench.eva,
                 ],
-                in: bench.directory
+                in: bench.directory,
+                environment: ["TMPDIR": bench.directory]
             )
             try await Self.password(program)
             try await body(bench, program)
@@ -149,6 +153,18 @@ struct OktaTerminalTests {
             let url = bench.sandbox.url + "/_sandbox/okta/open_link"
             let opened = try await BuiltProgram.run("http-recover", ["-X", "POST", "--json", order.description, url])
             #expect(opened.status == 0, "\(opened.errors)")
+        }
+    }
+
+    /// The engine hands the picture over within the answer, and no terminal shows it.
+    @Test func aPictureToScanIsPutIntoAFile() async throws {
+        try await Self.engine([], enrolling: [.init("push")]) { bench, program in
+            try await program.sees("To set it up, scan the picture in \(bench.directory)/auth-client-")
+            let pictures = names(in: bench.directory).filter { $0.hasSuffix(".png") }
+            let path = bench.directory + "/" + (try #require(pictures.first))
+            #expect(pictures.count == 1 && contents(of: path).hasSuffix("PNG\r\n\u{1a}\n"))
+            var state = stat()
+            #expect(unsafe stat(path, &state) == 0 && state.st_mode & 0o777 == 0o600)
         }
     }
 

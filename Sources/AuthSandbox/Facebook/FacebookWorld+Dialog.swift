@@ -31,7 +31,7 @@ extension FacebookWorld {
             ["public_profile", "openid"].contains(scope) || people[person.id]?.has(scope) == true
         }
         var answer = [("code", makeCode(person.id, redirectURI, granted, exchange))]
-        if exchange.value("return_scopes") == "true" {
+        if exchange.value("return_scopes") == "true", exchange.settings.loginFault != "no_scopes" {
             let denied = Self.scopes(exchange).filter { !granted.contains($0) }
             answer += [("granted_scopes", granted.joined(separator: ","))]
             answer += [("denied_scopes", denied.joined(separator: ","))]

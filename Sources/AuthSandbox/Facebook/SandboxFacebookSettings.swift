@@ -97,7 +97,8 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     /// `app_usage`: what `X-App-Usage` says, in percent; nil (`null`) for the truth if there is an `app_limit`.
     public var appUsage: Int64?
     /// `login_fault`: what is wrong with the login dialog's answers: `none`; `unknown_error`, an error that no table knows;
-    /// `other_state`, the state of another request; `other_nonce`, an ID token for another request.
+    /// `other_state`, the state of another request; `other_nonce`, an ID token for another request; `no_scopes`,
+    /// nothing about what was granted and declined.
     ///
     /// Default: `none`.
     public var loginFault = "none"
@@ -140,7 +141,7 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
 
 extension SandboxFacebookSettings: SandboxPart {
     static let key = "facebook"
-    static let words = ["login_fault": ["none", "unknown_error", "other_state", "other_nonce"]]
+    static let words = ["login_fault": ["none", "unknown_error", "other_state", "other_nonce", "no_scopes"]]
     static let ranges: [String: ClosedRange<Int64>] = ["app_usage": 0...100_000, "video_chunk": 1...16_777_216]
 
     enum CodingKeys: String, CodingKey {

@@ -15,6 +15,8 @@ struct OktaAccount: Sendable {
     var failures: Int64 = 0
     /// Wrong codes and answers since the last right one.
     var factorFailures: Int64 = 0
+    /// Wrong codes at the identity engine by the factors, whichever sign-in they were given in, and when the last came.
+    var engineFailures: [String: (count: Int64, last: Int64)] = [:]
     var lock: SandboxLock = .open
     /// When a code of a sort was sent last.
     var sentAt: [String: Int64] = [:]

@@ -229,6 +229,7 @@ extension OktaWorld {
         accounts[id]?.lock = .open
         accounts[id]?.failures = 0
         accounts[id]?.factorFailures = 0
+        accounts[id]?.engineFailures = [:]
     }
 
     /// Locks an account as the settings say.
@@ -247,6 +248,33 @@ extension OktaWorld {
         guard threshold > 0, account.failures + 1 >= threshold else { return false }
         lock(id, &context)
         return true
+    }
+
+    /// Counts a wrong code or answer, whichever sign-in it was given in; tells whether it has locked the account.
+    mutating func noteFactorFailure(_ id: String, _ context: inout SandboxContext) -> Bool {
+        guard let account = accounts[id] else { return false }
+        accounts[id]?.factorFailures += 1
+        guard account.factorFailures + 1 >= context.settings.okta.factorAttempts else { return false }
+        lock(id, &context)
+        return true
+    }
+
+    /// Whether the identity engine takes no codes of a factor any more, in any sign-in, as long as a lockout lasts.
+    func isSuspended(_ factor: OktaFactor, of id: String, _ context: SandboxContext) -> Bool {
+        guard let account = accounts[id], let failures = account.engineFailures[factor.id],
+            failures.count >= context.settings.okta.factorAttempts
+        else { return false }
+        let lockout = account.user.lockout ?? context.settings.lockout
+        return lockout.duration.map { context.now < failures.last + $0 } ?? true
+    }
+
+    /// Counts a wrong code of a factor at the identity engine; tells whether it has suspended the factor.
+    mutating func noteFailure(of factor: OktaFactor, _ id: String, _ context: SandboxContext) -> Bool {
+        let threshold = context.settings.okta.factorAttempts
+        let before = accounts[id]?.engineFailures[factor.id]?.count ?? 0
+        // A suspension that is over has cleared the count.
+        accounts[id]?.engineFailures[factor.id] = ((before >= threshold ? 0 : before) + 1, context.now)
+        return isSuspended(factor, of: id, context)
     }
 
     /// What a locked account is answered with: the truth, or what looks like a wrong password.

@@ -132,11 +132,8 @@ extension OktaWorld {
         _ transaction: OktaTransaction,
         context: inout SandboxContext
     ) -> OktaFailure {
-        let failures = (accounts[account.id]?.factorFailures ?? 0) + 1
-        accounts[account.id]?.factorFailures = failures
-        guard failures >= context.settings.okta.factorAttempts else { return .factorAnswer }
+        guard noteFactorFailure(account.id, &context) else { return .factorAnswer }
         transactions[transaction.token] = nil
-        lock(account.id, &context)
         return .factorLock
     }
 

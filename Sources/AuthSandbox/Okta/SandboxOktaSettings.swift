@@ -53,7 +53,8 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: 5 minutes.
     public var codeLife: Int64 = 300_000
-    /// `factor_attempts`: this many wrong codes and answers lock the account.
+    /// `factor_attempts`: this many wrong codes and answers lock the account, in whichever sign-ins they are given; in the
+    /// flows of the identity engine they suspend the factor, as long as a lockout lasts.
     ///
     /// Default: 5.
     public var factorAttempts: Int64 = 5

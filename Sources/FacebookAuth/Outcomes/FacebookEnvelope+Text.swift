@@ -34,6 +34,23 @@ extension FacebookEnvelope {
         saidCode.flatMap { FacebookErrorRule.product($0, nil) ?? FacebookErrorRule.limit($0) }
     }
 
+    /// The permission that the message says is missing: the first one that it names.
+    var permission: String? {
+        guard let text = message?.prefix(1024), text.lowercased().holds("permission") else { return nil }
+        let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }
+        return words.map(String.init).first { word in
+            guard word.utf8.count <= 128 else { return false }
+            // What else is written with a line below, such as `user_id`, is a field.
+            return word == "email" || (Self.permissionGroups.contains { word.hasPrefix($0) } && !word.hasSuffix("_id"))
+        }
+    }
+
+    /// With what the names of permissions begin.
+    private static let permissionGroups = [
+        "user_", "pages_", "ads_", "instagram_", "whatsapp_", "business_", "catalog_", "leads_", "publish_", "read_",
+        "manage_", "threads_",
+    ]
+
     private static let limitTexts: [(text: String, code: Int)] = [
         ("application request limit reached", 4), ("user request limit reached", 17),
         ("page request limit reached", 32), ("calls to this api have exceeded the rate limit", 613),

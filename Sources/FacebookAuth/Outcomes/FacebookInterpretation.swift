@@ -282,6 +282,7 @@ struct FacebookInterpretation {
         outcome.details = envelope.data
         switch outcome.kind {
         case .invalidRequest, .notFound, .conflict: outcome.parameter = envelope.parameter ?? outcome.parameter
+        case .permissionDenied: outcome.parameter = envelope.permission ?? outcome.parameter
         case .misconfigured where envelope.says("appsecret_proof"): outcome.parameter = "appsecret_proof"
         default: break
         }

@@ -70,7 +70,7 @@ extension Facebook {
         isRead: Bool,
         _ responder: any ChallengeResponder
     ) async throws {
-        let before = try await api.signedInBefore(presented)
+        let before = try await api.signedInBefore(presented, wanting: error)
         let session = try await signIn(
             permissions: before.permissions,
             authType: error.wishedAuthType,
@@ -93,10 +93,18 @@ extension GraphAPI {
 
     /// Whose a token was that is of no use any more, and which permissions it had, so that its person is asked for the same;
     /// nil for what nobody knows.
+    ///
+    /// What the person has declined is left alone, but for what the call wants: the permission that its error names, or any of
+    /// them if it names none.
     fileprivate func signedInBefore(
-        _ presented: FacebookAuthorization.Presented?
+        _ presented: FacebookAuthorization.Presented?,
+        wanting error: RecoveryError
     ) async throws -> (userID: String?, permissions: [String]?) {
-        let kept = try await store.read().credentials.facebookPermissions.filter { $0.status != .declined }
+        let wanted = error.outcome.parameter
+        let kept = try await store.read().credentials.facebookPermissions.filter { permission in
+            guard permission.status == .declined else { return true }
+            return error.kind == .permissionDenied && (wanted == nil || wanted == permission.name)
+        }
         var names = kept.map(\.name)
         var userID = presented?.userID
         if let token = presented?.token, names.isEmpty || userID == nil, app.secret != nil {

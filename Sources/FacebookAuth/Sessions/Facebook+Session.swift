@@ -47,9 +47,9 @@ extension Facebook {
     ///
     /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
     public func permissions() async throws -> [FacebookPermission] {
-        let response = try await send(path: "me/permissions")
-        let list = try api.json(in: response)["data"]?.array ?? []
-        return list.prefix(1024).compactMap { FacebookPermission($0) }
+        try await recovering(.stored, nil, isRead: true) { authorization, api in
+            try await api.readPermissions(authorization)
+        }
     }
 
     // MARK: Calls

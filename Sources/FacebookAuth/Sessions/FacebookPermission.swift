@@ -23,6 +23,9 @@ public struct FacebookPermission: Sendable, Hashable {
         (self.name, self.status) = (name, status)
     }
 
+    /// Whether the person may have declined it without anybody having told: what comes with every sign-in, nobody can.
+    var mayBeDeclinedUnheard: Bool { status == .unknown && name != "public_profile" && name != "openid" }
+
     /// As Facebook writes it.
     var json: JSONValue { ["permission": .string(name), "status": .string(status.rawValue)] }
 

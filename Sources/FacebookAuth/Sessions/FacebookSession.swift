@@ -13,9 +13,10 @@ public struct FacebookSession: AuthSession, Hashable {
     /// Only a sign-in extends it (``FacebookTokenInfo/dataAccessExpiresAt`` asks Facebook).
     public var dataAccessExpiresAt: Timestamp?
 
-    /// What the person has said about each permission, as far as the sign-in has told.
+    /// What the person has said about each permission that the sign-in has asked for, as far as that is known.
     ///
-    /// One in a browser does, a device login does not. ``Facebook/permissions()`` asks Facebook.
+    /// Where the sign-in does not tell, as a device login does not, Facebook was asked. ``Facebook/permissions()`` asks
+    /// again.
     public var permissions: [FacebookPermission]
 
     /// The person and the end.

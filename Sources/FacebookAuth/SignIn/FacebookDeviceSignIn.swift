@@ -106,7 +106,8 @@ extension OAuthClient.DeviceAuthorization {
 }
 
 extension GraphAPI {
-    /// Stores a token that a sign-in has brought, in place of all that was held of another; then reads whose it is.
+    /// Stores a token that a sign-in has brought, in place of all that was held of another; then reads whose it is, and
+    /// what they have said about the permissions if the sign-in has not told.
     ///
     /// - Parameters:
     ///   - answer: The token.
@@ -128,7 +129,34 @@ extension GraphAPI {
         } catch is RecoveryError {
             // The sign-in has succeeded all the same; who it is can be asked later.
         }
+        if permissions.contains(where: \.mayBeDeclinedUnheard) {
+            do {
+                session.permissions = try await keepPermissions(of: stored.credentials.accessToken)
+            } catch is RecoveryError {
+                // Nobody knows then, and nothing is said about them.
+            }
+        }
         return session
+    }
+
+    /// Reads what the person has said about the permissions that were asked for, and keeps it beside the token, if
+    /// that is still the one of the sign-in.
+    private func keepPermissions(of token: Secret?) async throws -> [FacebookPermission] {
+        let read = try await readPermissions(FacebookAuthorization(self, token: .stored))
+        let stored = try await store.keep { credentials in
+            guard credentials.accessToken == token, token != nil else { return }
+            credentials.facebookPermissions = credentials.facebookPermissions.map { asked in
+                read.last { $0.name == asked.name } ?? asked
+            }
+        }
+        return stored.credentials.facebookSession.permissions
+    }
+
+    /// What the person of a token has said about each permission.
+    func readPermissions(_ authorization: FacebookAuthorization) async throws -> [FacebookPermission] {
+        let response = try await send(Call(path: "me/permissions"), authorization: authorization)
+        let list = try json(in: response)["data"]?.array ?? []
+        return list.prefix(1024).compactMap { FacebookPermission($0) }
     }
 
     /// Permissions that were asked for, if nobody has told what the person said about them.

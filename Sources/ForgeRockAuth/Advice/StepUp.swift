@@ -66,7 +66,8 @@ public struct StepUp: RecoveryPolicy {
             do {
                 try await forgeRock.follow(advice, answering: responder, callbacks: callbacks, options: options)
             } catch let error as RecoveryError {
-                return .failed(error.outcome, cause: error)
+                let reason: History.StopReason = error.reason == .identityChanged ? .identityChanged : .repairFailed
+                return .failed(error.outcome, reason: reason, cause: error)
             }
             return .amended { advice.amend(&$0) }
         }
@@ -85,7 +86,8 @@ extension ForgeRock {
     /// Authenticates as a policy advises, with the session that is held.
     ///
     /// - Throws: As ``signIn(identifier:password:answering:callbacks:options:)``; of the kind
-    ///   `reauthentication_required` if there is no session that could be made stronger. Nothing is cleared.
+    ///   `reauthentication_required` if there is no session that could be made stronger; of the reason `identity_changed`
+    ///   if somebody else has answered, whose session is ended and not kept. Nothing of the person's is cleared.
     public func follow(
         _ advice: PolicyAdvice,
         answering responder: any ChallengeResponder,

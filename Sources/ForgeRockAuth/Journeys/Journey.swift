@@ -29,6 +29,8 @@ public struct Journey: Sendable, ClientBound {
     private(set) var options: JourneyOptions
     private var start: JourneyStart
     private var cookies = JourneyCookies()
+    /// Whose session is to be made stronger; nil if none is.
+    private var holder: String?
 
     /// The account that the journey is about, so that a lockout holds for it.
     public var account: String?
@@ -97,8 +99,10 @@ public struct Journey: Sendable, ClientBound {
         if options.forcesAuthentication { query.add("ForceAuth", "true") }
         if options.skipsSession { query.add("noSession", "true") }
         // An advice is about the session that comes along anyway.
-        if !start.isAdvice, let session = try await upgradedSession {
-            query.add("sessionUpgradeSSOTokenId", secret: session)
+        if let session = try await upgradedSession {
+            // Asked before the journey, since a session that was made stronger ends.
+            holder = try await api.waiting(atMost: patience).holder(of: session)
+            if !start.isAdvice { query.add("sessionUpgradeSSOTokenId", secret: session) }
         }
         return try await post(.object([]), query: query, action: start.action, login: login)
     }
@@ -182,8 +186,9 @@ public struct Journey: Sendable, ClientBound {
                 cookies.drop(name)
             }
             // Not the caller's to cancel: a session that exists and is not kept could never be ended.
-            let replaced = try await Task { [api, options] in
-                try await api.keep(token, upgrades: options.upgradesSession)
+            let replaced = try await Task { [api, options, holder] in
+                if options.upgradesSession { try await api.check(token, isOf: holder) }
+                return try await api.keep(token, upgrades: options.upgradesSession)
             }.value
             if let replaced { try await end(replaced) }
         }
@@ -232,7 +237,7 @@ extension Journey: RecalledFields {
             .init("forces", \.options.forcesAuthentication), .init("skips", \.options.skipsSession),
             .init("upgrades", \.options.upgradesSession), .init("at_once", \.options.presentsLoginAtOnce),
             .init("start", \.start), .init("cookies", \.cookies),
-            .init("account", \.account),
+            .init("account", \.account), .init("holder", \.holder),
         ]
     }
 

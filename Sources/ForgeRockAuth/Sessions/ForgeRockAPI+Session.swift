@@ -24,6 +24,36 @@ extension ForgeRockAPI {
         return replaced.withLock { $0 }
     }
 
+    /// The id of the person whose session it is.
+    ///
+    /// - Throws: `RecoveryError`; of the kind `reauthentication_required` if the session is over.
+    func holder(of token: Secret) async throws -> String {
+        guard let session = try await information(on: token) else { throw RecoveryError.signedOut }
+        // A name alone is one within its realm. The directory does not tell capitals from small letters.
+        let id = session.universalID ?? session.username.map { "\($0)@\(session.realm ?? "")" }
+        guard let id else { throw RecoveryError(outcome: Outcome(.unreadable), reason: .notRecoverable) }
+        return id.lowercased()
+    }
+
+    /// Checks that a session that was made stronger is still the same person's; another is ended, and not kept.
+    ///
+    /// - Throws: `RecoveryError` of the reason `identity_changed`; also if nobody can tell whose it is.
+    func check(_ token: Secret, isOf holder: String?) async throws {
+        // The session that is held is nobody else's.
+        if try await tokens.read().credentials.ssoToken == token { return }
+        do {
+            guard let holder, try await self.holder(of: token) == holder else {
+                throw RecoveryError(
+                    outcome: Outcome(.stateConflict, processed: .yes, remedies: [.restartFlow]),
+                    reason: .identityChanged
+                )
+            }
+        } catch {
+            _ = try? await waiting(atMost: .zero).session("logout", version: "3.1", token: token)
+            throw error
+        }
+    }
+
     /// Removes a session from the store, if it is still that one; other credentials stay.
     ///
     /// - Returns: Whether it was removed.

@@ -35,7 +35,7 @@ extension OktaAPI {
     func interact(for app: OktaApp, name: String? = nil, with token: OktaLinkToken? = nil) async throws
         -> OktaInteraction
     {
-        let oauth = try oauth(for: app)
+        let oauth = try oauth(for: app, judgedBy: token.map { _ in OktaLinkToken.interaction } ?? OktaClassifier())
         let request = try oauth.authorizationRequest(redirectURI: app.redirectURI, scope: app.scope)
         var form: FormFields = ["redirect_uri": app.redirectURI]
         form.add("scope", app.scope)

@@ -9,6 +9,8 @@ enum OktaCallPurpose {
     case sending
     /// Presenting a one-time token.
     case exchange
+    /// Beginning a transaction with the token of a link.
+    case redemption
     /// A step of a flow of the identity engine.
     case engine
     /// Having a code sent there.
@@ -25,6 +27,13 @@ enum OktaCallPurpose {
             AdjustedClassifier(OktaClassifier(), endpointClass: { "send \($1)" }, Self.goOnWithForms)
         case .step: AdjustedClassifier(OktaClassifier(), Self.goOn)
         case .sending: AdjustedClassifier(OktaClassifier(), endpointClass: { "send \($1)" }, Self.goOn)
+        case .redemption:
+            AdjustedClassifier(OktaClassifier()) { outcome, exchange in
+                Self.goOn(&outcome, exchange)
+                // Unknown ones and used ones have codes of their own.
+                let isUnknown = outcome.kind == .credentialRejected && outcome.credential == .code
+                if isUnknown || outcome.kind == .challengeExpired { OktaLinkToken.explainRefusal(&outcome) }
+            }
         case .exchange:
             AdjustedClassifier(OktaClassifier()) { outcome, _ in
                 // A one-time token counts as used whatever comes back (a limit, too), so it is not presented again.

@@ -34,6 +34,10 @@ extension Okta {
     /// The org believes it of the addresses that its administrator has named as trusted proxies. Each step of a sign-in
     /// between requests is taken at an org that is asked for the same address.
     ///
+    /// A renewal of the app's tokens carries neither. ``tokens`` are the same for whoever is acted for: one renewal serves
+    /// all calls that wait for it and outlives the one that has begun it, so that nothing of a single call goes along. In
+    /// the org's limits it counts with the address of the server that asks.
+    ///
     /// - Parameters:
     ///   - address: The person's IP address, as `X-Forwarded-For`.
     ///   - deviceToken: What tells the person's device apart, as `X-Device-Token`, which the org takes of a
@@ -47,7 +51,16 @@ extension Okta {
 
 extension OktaAPI {
     /// The client of an app, which asks for whom the org is asked.
-    func oauth(for app: OktaApp, by client: RecoveringClient? = nil) throws(Origin.InvalidURL) -> OAuthClient {
-        try app.oauth(at: org, client: client ?? self.client, for: forwarding)
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - client: Sends the requests; nil for that of the API.
+    ///   - classifier: Tells what the answers mean.
+    func oauth(
+        for app: OktaApp,
+        by client: RecoveringClient? = nil,
+        judgedBy classifier: any OutcomeClassifier = OktaClassifier()
+    ) throws(Origin.InvalidURL) -> OAuthClient {
+        try app.oauth(at: org, client: client ?? self.client, for: forwarding, judgedBy: classifier)
     }
 }

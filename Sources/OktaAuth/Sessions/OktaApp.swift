@@ -86,7 +86,8 @@ public struct OktaApp: Sendable {
     func oauth(
         at org: OktaOrg,
         client: RecoveringClient,
-        for forwarding: OktaForwarding? = nil
+        for forwarding: OktaForwarding? = nil,
+        judgedBy classifier: any OutcomeClassifier = OktaClassifier()
     ) throws(Origin.InvalidURL) -> OAuthClient {
         let base = "\(org.url)\(path(at: org))/v1"
         let layers: [(any ClientLayer)?] = [forwarding, dpop?.layer(at: org.origin)]
@@ -104,7 +105,7 @@ public struct OktaApp: Sendable {
             authentication: authentication,
             client: client,
             attemptLayers: layers.compactMap(\.self),
-            classifier: OktaClassifier()
+            classifier: classifier
         )
         if dpop != nil { oauth.policies = [DPoPAuthorization.NonceRetry()] }
         return oauth

@@ -39,6 +39,23 @@ extension FormFields {
     }
 }
 
+extension OktaLinkToken {
+    /// Judges the answers of an interaction that begins with a token: the engine has one word for everything that is wrong
+    /// with a request, and it is the token that others bring.
+    static let interaction = AdjustedClassifier(OktaClassifier()) { outcome, _ in
+        guard outcome.kind == .invalidRequest, outcome.code == OAuthError.Word.invalidRequest.rawValue else { return }
+        if outcome.message?.lowercased().holds("token") ?? true { explainRefusal(&outcome) }
+    }
+
+    /// Makes of a refusal that a token was not taken, be it unknown, too old or used up: nothing but another link helps,
+    /// which nobody can be asked for here.
+    static func explainRefusal(_ outcome: inout Outcome) {
+        (outcome.kind, outcome.remedies) = (.challengeExpired, [.newChallenge])
+        outcome.userMessage =
+            "This link cannot be used: it is too old, was used before, or is not complete. Please ask for a new one."
+    }
+}
+
 extension OktaAPI {
     /// Begins a transaction with the token of a link, which is presented once.
     func redeem(_ token: OktaLinkToken) async throws -> OktaTransaction? {
@@ -48,7 +65,8 @@ extension OktaAPI {
                 ("/api/v1/authn/recovery/token", ["recoveryToken": .string(token.reveal())])
             case .activation(let token): ("/api/v1/authn", ["token": .string(token.reveal())])
             }
-        return try await step(Call(request: org.request(.post, path: path), body: body, presents: .code))
+        let request = org.request(.post, path: path)
+        return try await step(Call(request: request, body: body, presents: .code, purpose: .redemption))
     }
 }
 
@@ -63,6 +81,8 @@ extension Okta {
     ///   - token: The token.
     ///   - identifier: The person's name, if it is known.
     ///   - options: How to deal with what goes wrong.
+    /// - Returns: The sign-in; it fails with `challenge_expired` if the token is unknown, too old or used up: the person has
+    ///   to ask for another link.
     public func signInFlow(
         redeeming token: OktaLinkToken,
         identifier: String? = nil,

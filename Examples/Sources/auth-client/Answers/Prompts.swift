@@ -147,6 +147,7 @@ final class Prompts: Sendable {
         if challenge.key == .backupCode || challenge.key == .text {
             return setup.split(separator: "\n").map { "  \($0, limit: 100)" }
         }
+        if let picture = SetupPicture(setup) { return told(picture) }
         let line: ScreenText = "To set it up: \(setup)"
         // An app on another device reads the address from the screen.
         let isForApp = ["otpauth:", "pushauth:", "mfauth:"].contains { setup.lowercased().hasPrefix($0) }
@@ -154,6 +155,16 @@ final class Prompts: Sendable {
             code.lines.allSatisfy({ $0.count <= terminal.width })
         else { return [line] }
         return [line] + code.lines.map { ScreenText($0) }
+    }
+
+    private static func told(_ picture: SetupPicture) -> [ScreenText] {
+        do {
+            return [
+                "To set it up, scan the picture in \(try picture.keep(), limit: 1000) with your phone, and remove the file then."
+            ]
+        } catch {
+            return ["To set it up, a picture has to be scanned, which could not be kept: \("\(error)", limit: 300)"]
+        }
     }
 
     /// What stands above a question.

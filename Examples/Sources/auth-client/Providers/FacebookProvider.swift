@@ -41,7 +41,9 @@ extension ProviderSetup {
             let declined = session.permissions.filter { $0.status == .declined }.map(\.name)
             if !declined.isEmpty {
                 input.tell("Declined: \(declined.joined(separator: ", "), limit: 500).")
-                input.tell("sign-in --auth-type rerequest asks for that again.")
+                // Only the dialog asks again; a device login has none.
+                let place = isInBrowser ? "" : " in a browser, with --redirect-uri"
+                input.tell("sign-in --auth-type rerequest asks for that again\(place).")
             }
             return session
         }

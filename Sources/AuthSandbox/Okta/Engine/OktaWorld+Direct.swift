@@ -72,10 +72,11 @@ extension OktaWorld {
                 if grant.hasSuffix("otp") {
                     account = try direct(otp: form, name, context: &context)
                 } else if grant.hasSuffix("webauthn") {
-                    account = try direct(key: form)
+                    account = try direct(key: form, context: &context)
                 } else {
                     account = try direct(oob: form, context: &context)
                 }
+                accounts[account.id]?.factorFailures = 0
                 if let token = form["mfa_token"] { directProofs[token] = nil }
             }
             if form["intent"] == "recovery" { return try recover(account, form, context) }
@@ -182,6 +183,14 @@ extension OktaWorld {
         return proof
     }
 
+    /// Whether somebody is locked, so that nothing which they prove is taken; it looks like a wrong proof.
+    ///
+    /// A recovery is for the locked too, but for those who were locked by wrong codes: they would be guessed on in it.
+    mutating func isHeld(_ account: OktaAccount, _ form: [String: String], _ context: SandboxContext) -> Bool {
+        guard isLocked(account.id, now: context.now) else { return false }
+        return form["intent"] != "recovery" || account.factorFailures >= context.settings.okta.factorAttempts
+    }
+
     private mutating func direct(
         otp form: [String: String],
         _ name: String,
@@ -192,9 +201,13 @@ extension OktaWorld {
         guard let account = account(named: name),
             let factor = account.factors.first(where: { $0.type == "token:software:totp" })
         else { throw wrong }
+        guard !isHeld(account, form, context) else { throw wrong }
         guard let step = Self.step(of: form["otp"] ?? "", factor, now: context.now, within: 1),
             !context.settings.isTOTPSingleUse || step > account.lastTOTPStep ?? -1
-        else { throw wrong }
+        else {
+            _ = noteFactorFailure(account.id, &context)
+            throw wrong
+        }
         accounts[account.id]?.lastTOTPStep = step
         return account
     }
@@ -219,7 +232,12 @@ extension OktaWorld {
         }
         if let code = form["binding_code"] {
             counters.codeAttempts += 1
-            guard code == transaction.challenge.code else { throw refused("The 'otp' provided was incorrect.") }
+            let wrong = refused("The 'otp' provided was incorrect.")
+            guard !isHeld(account, form, context) else { throw wrong }
+            guard code == transaction.challenge.code else {
+                _ = noteFactorFailure(account.id, &context)
+                throw wrong
+            }
             directTransactions[handle] = nil
             return account
         }
@@ -236,6 +254,7 @@ extension OktaWorld {
         switch result {
         case "WAITING": throw OAuthFailure("authorization_pending", "Nobody has answered yet.")
         case "SUCCESS":
+            guard !isHeld(account, form, context) else { throw refused("The credentials provided were invalid.") }
             directTransactions[handle] = nil
             return account
         default: throw refused("The user rejected the out-of-band authentication.")

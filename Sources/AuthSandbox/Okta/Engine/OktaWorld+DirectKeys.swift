@@ -32,7 +32,10 @@ extension OktaWorld {
     }
 
     /// What a key has signed.
-    mutating func direct(key form: [String: String]) throws(OAuthFailure) -> OktaAccount {
+    mutating func direct(
+        key form: [String: String],
+        context: inout SandboxContext
+    ) throws(OAuthFailure) -> OktaAccount {
         counters.codeAttempts += 1
         let token = form["mfa_token"]
         let name = token.flatMap { directProofs[$0]?.account } ?? form["login_hint"] ?? ""
@@ -44,11 +47,14 @@ extension OktaWorld {
         // As the first factor the assertion alone says whose it is.
         let holder = keyNonces.first { $0.value == nonce }?.key
         if let holder { keyNonces[holder] = nil }
+        let wrong = OAuthFailure("invalid_grant", "The server wasn't able to validate the assertion.")
+        guard let account = account(named: token == nil ? holder ?? "" : name), !isHeld(account, form, context) else {
+            throw wrong
+        }
         let isWhole = form["signature"] != nil && form["authenticatorData"] != nil
-        guard isWhole, Self.isSigned(form["clientDataJSON"] ?? "", type: "webauthn.get", nonce),
-            let account = account(named: token == nil ? holder ?? "" : name)
-        else {
-            throw OAuthFailure("invalid_grant", "The server wasn't able to validate the assertion.")
+        guard isWhole, Self.isSigned(form["clientDataJSON"] ?? "", type: "webauthn.get", nonce) else {
+            _ = noteFactorFailure(account.id, &context)
+            throw wrong
         }
         return account
     }

@@ -72,6 +72,11 @@ extension OktaWorld {
     }
 
     mutating func poll(_ flow: inout OktaFlow, _ exchange: OktaExchange) throws(OktaEngineFailure) {
+        if flow.step == .verify, flow.goal == .signIn, let id = flow.transaction.account,
+            isLocked(id, now: exchange.now)
+        {
+            throw .suspended
+        }
         if let challenge = flow.transaction.challenge, challenge.factor.type == "email", exchange.okta.pollsEmail {
             guard challenge.isLinkOpened else { return }
             guard challenge.codeEnds > exchange.now else {
@@ -110,12 +115,19 @@ extension OktaWorld {
         case .verify, .activate:
             guard let challenge = flow.transaction.challenge else { throw .expired }
             let isEnrolling = flow.step == .activate
+            // What proves somebody who signs in counts with them; what is set up, or lifts a lockout, with the flow.
+            let holder = isEnrolling || flow.goal != .signIn ? nil : flow.transaction.account
             let threshold = exchange.okta.factorAttempts
-            guard flow.failures < threshold else { throw .suspended }
+            let isHeld =
+                holder.map { isLocked($0, now: exchange.now) || isSuspended(challenge.factor, of: $0, context) }
+                ?? (flow.failures >= threshold)
+            guard !isHeld else { throw .suspended }
             counters.codeAttempts += 1
             guard isRight(code, credentials, challenge, isEnrolling, flow, exchange) else {
                 flow.failures += 1
-                if flow.failures >= threshold { throw .suspended }
+                let isLast =
+                    holder.map { noteFailure(of: challenge.factor, $0, context) } ?? (flow.failures >= threshold)
+                if isLast { throw .suspended }
                 throw challenge.factor.type == "question" ? .answer : .passcode
             }
             if isEnrolling { return activated(&flow, challenge.factor, credentials) }
@@ -159,6 +171,7 @@ extension OktaWorld {
         flow.transaction.challenge = nil
         switch flow.goal {
         case .signIn:
+            if let id = flow.transaction.account { accounts[id]?.engineFailures[factor.id] = nil }
             flow.transaction.hasVerified = true
             goOn(&flow)
         case .recovery: flow.step = .newPassword("reset-authenticator")

@@ -370,7 +370,8 @@ extension OktaWorld {
     ) -> JSONValue? {
         let factor = challenge.factor
         switch factor.type {
-        case "push" where isEnrolling: return ["qrcode": ["href": "data:image/png;base64,iVBOR", "type": "image/png"]]
+        case "push" where isEnrolling:
+            return ["qrcode": ["href": "data:image/png;base64,iVBORw0KGgo=", "type": "image/png"]]
         case "signed_nonce":
             return ["challenge": ["type": "object", "value": device(challenge, flow, exchange)]]
         case "web": return Self.duoPage(challenge.nonce)
