@@ -56,6 +56,14 @@ import Testing
         #expect(bench.sent.suffix(2).map { $0.suffix(6) } == ["code=1", "code=2"])
     }
 
+    @Test func aMessageThatIsNotSentYetIsWaitedFor() async throws {
+        let early = ScriptedTransport.Step.error("sms_verification_not_yet_sent", status: 400)
+        let bench = try bench(.client(["sess_1"]), second, second, early, complete)
+        let person = Person([.phoneCode: [.text("1"), .text("2")]], choosing: .phoneCode)
+        _ = try await bench.skippingWaits { try await bench.clerk.reverify(answering: person) }
+        #expect(bench.sent.suffix(2).map { $0.suffix(6) } == ["code=1", "code=2"] && bench.sent.count == 5)
+    }
+
     @Test func aPasskeyDoes() async throws {
         let nonce = JSONValue.string(#"{"challenge":"AQID","rpId":"example.com"}"#).description
         let factors = #","supported_first_factors":[{"strategy":"passkey"}]"#

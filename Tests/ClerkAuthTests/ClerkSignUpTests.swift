@@ -92,6 +92,20 @@ import Testing
         #expect(person.questions.map(\.prompt) == [nil, "username", "legal_accepted", nil, nil])
     }
 
+    @Test func aMessageThatIsNotSentYetIsWaitedFor() async throws {
+        let unproved = signUp(unverified: #""phone_number""#)
+        let early = ScriptedTransport.Step.error("sms_verification_not_yet_sent", status: 400)
+        let bench = try ClerkBench([unproved, unproved, early, complete])
+        let person = Person([.phoneCode: [.text("1"), .text("2")]])
+        _ = try await signUp(bench, person)
+        #expect(bench.sent.suffix(2).map { $0.suffix(6) } == ["code=1", "code=2"] && bench.sent.count == 4)
+        #expect(bench.clock.requestedDelays.contains(.seconds(3)))
+        let never = try ClerkBench([unproved, unproved] + Array(repeating: early, count: 20))
+        let patient = Person([.phoneCode: Array(repeating: .text("1"), count: 20)])
+        let error = await #expect(throws: RecoveryError.self) { try await signUp(never, patient) }
+        #expect(error?.kind == .challengePending && never.sent.count == 2 + 3)
+    }
+
     @Test func aPasswordThatIsNotTakenIsAskedForAgain() async throws {
         let bench = try ClerkBench([.error("form_password_pwned"), complete])
         let person = Person([.newPassword: "better"])

@@ -237,6 +237,29 @@ import Testing
         )
     }
 
+    /// The code is asked for again, and not sent again, when its message has had time to leave.
+    @Test func aMessageThatIsNotSentYetIsWaitedFor() async throws {
+        let phone = Self.answer(#"{"object":"phone_number","id":"idn_9"}"#)
+        let bench = try ClerkBench([
+            Self.complete("setup-mfa"), .error("brand_new_code", status: 403), Self.user, phone, phone,
+            .error("sms_verification_not_yet_sent", status: 400), phone, phone, Self.touched(),
+        ])
+        let person = Person(
+            [.phoneNumber: [.text("+4930123999")], .phoneCode: [.text("1"), .text("2")]],
+            choosing: .phoneNumber
+        )
+        #expect(try await bench.signIn("hunter2", person).status == .active)
+        #expect(
+            bench.sent.dropFirst(4) == [
+                "POST /me/phone_numbers/idn_9/prepare_verification strategy=phone_code",
+                "POST /me/phone_numbers/idn_9/attempt_verification code=1",
+                "POST /me/phone_numbers/idn_9/attempt_verification code=2",
+                "PATCH /me/phone_numbers/idn_9 reserved_for_second_factor=true", Self.touch,
+            ]
+        )
+        #expect(bench.clock.requestedDelays.contains(.seconds(3)))
+    }
+
     @Test func aNumberThatIsProvedAlreadyIsReservedAtOnce() async throws {
         let user = Self.answer(
             #"{"id":"user_1","phone_numbers":[{"id":"idn_7","phone_number":"+4930123456","verification":{"status":"verified"}}]}"#

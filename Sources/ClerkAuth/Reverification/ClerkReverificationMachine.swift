@@ -10,6 +10,8 @@ struct ClerkReverificationMachine: SignInMachine {
     private var verification: ClerkSignIn?
     /// Until when the code that was sent last may be presented.
     private var codeLimit: RequestOptions.SendBy?
+    /// Whether its code was presented before its message had left.
+    private var early = EarlyCode()
 
     init(api: ClerkAPI, session: ClerkSession, level: ClerkReverification) {
         calls = ClerkFactorCalls(
@@ -45,6 +47,7 @@ struct ClerkReverificationMachine: SignInMachine {
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
         codeLimit = nil
+        early = EarlyCode()
         switch factor.key {
         case .emailCode, .phoneCode, .webauthn, .redirect: break
         default: return .ask(Challenge(factor: factor))
@@ -110,8 +113,20 @@ struct ClerkReverificationMachine: SignInMachine {
         .choose(offered)
     }
 
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+        if let bound { throw bound }
+        if let step = early.question() { return step }
+        return try await resync()
+    }
+
     private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
-        try await follow(calls.attempt(answer, to: factor, at: base, isSecond: isSecondFactor, until: codeLimit))
+        do {
+            return try await follow(
+                calls.attempt(answer, to: factor, at: base, isSecond: isSecondFactor, until: codeLimit)
+            )
+        } catch let error as RecoveryError {
+            return try early.wait(after: error, of: factor)
+        }
     }
 
     private var isSecondFactor: Bool { verification?.status == .needsSecondFactor }
@@ -154,7 +169,8 @@ extension ClerkReverificationMachine: RecalledFields {
     static var fields: [RememberedField<ClerkReverificationMachine>] {
         [
             .init("session", \.session), .init("level", \.level), .init("verification", \.verification),
-            .init("code_limit", \.codeLimit),
+            .init("code_limit", \.codeLimit), .init("early_answers", \.early.count),
+            .init("early_factor", \.early.factor),
         ]
     }
 }

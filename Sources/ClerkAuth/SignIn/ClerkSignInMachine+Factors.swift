@@ -33,7 +33,7 @@ extension ClerkSignInMachine {
     /// Asks whether the link that was sent was opened.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
-        if let factor = chosen, factor.key != .emailLink { return .ask(Challenge(factor: factor)) }
+        if let step = early.question() { return ClerkStep(step) }
         let before = signIn?.status
         let answer = try await calls.perform(ClerkAPI.Call(path: path()))
         guard let updated = answer.signIn, let factor = chosen else { throw answer.failure(.unreadable) }
@@ -90,17 +90,10 @@ extension ClerkSignInMachine {
             return try await advance(
                 calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
             )
-        } catch let error as RecoveryError where error.kind == .challengePending && factor.key.isSent {
-            earlyAnswers += 1
-            guard earlyAnswers < Self.mostEarlyAnswers else { throw error }
-            // No answer was judged: the message is waited for, and its code asked for again.
-            chosen = factor
-            return .pending(Challenge(factor: factor), SignInContext.Pause(error.retryAfter ?? Self.linkPause.duration))
+        } catch let error as RecoveryError {
+            return ClerkStep(try early.wait(after: error, of: factor))
         }
     }
-
-    /// How often a code is asked for whose message is not sent yet.
-    private static let mostEarlyAnswers = 3
 
     /// Signs with a passkey, on a challenge that is there already or one that is made now.
     mutating func sign(_ factor: Factor) async throws -> ClerkStep {

@@ -22,8 +22,8 @@ struct ClerkSignInMachine: ClerkStage {
     var chosen: Factor?
     /// Until when the code that was sent last may be presented.
     var codeLimit: RequestOptions.SendBy?
-    /// How often the message with it was not sent yet when its code was presented.
-    var earlyAnswers = 0
+    /// Whether its code was presented before its message had left.
+    var early = EarlyCode()
     /// The sign-in under way, as the server told it last.
     var signIn: ClerkSignIn?
 
@@ -95,7 +95,7 @@ struct ClerkSignInMachine: ClerkStage {
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         codeLimit = nil
-        earlyAnswers = 0
+        early = EarlyCode()
         switch factor.key {
         case .emailCode, .phoneCode, .emailLink, .redirect: return try await prepare(factor)
         case .webauthn: return try await sign(factor)
@@ -370,7 +370,7 @@ extension ClerkSignInMachine: RecalledFields {
             .init("is_opening_spent", \.isOpeningSpent), .init("opening_refusal", \.openingRefusal),
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
             .init("checks", \.checks), .init("chosen", \.chosen), .init("code_limit", \.codeLimit),
-            .init("early_answers", \.earlyAnswers),
+            .init("early_answers", \.early.count), .init("early_factor", \.early.factor),
             .init("sign_in", \.signIn),
         ]
     }

@@ -12,6 +12,8 @@ struct ClerkSignUpMachine: ClerkStage {
     private var signUp: ClerkSignUp?
     /// The proofs against abuse that were presented.
     private var checks = ProtectCheck()
+    /// Whether a code was presented before its message had left.
+    private var early = EarlyCode()
 
     init(api: ClerkAPI, request: ClerkSignUpRequest) {
         calls = ClerkFactorCalls(api: api)
@@ -79,6 +81,7 @@ struct ClerkSignUpMachine: ClerkStage {
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         guard factor.key.isSent else { return .ask(Self.question(factor)) }
+        early = EarlyCode()
         var form = FormFields()
         form.add("strategy", factor.providerName)
         if factor.key == .emailLink { form.add("redirect_url", calls.api.configuration.redirectURL) }
@@ -98,6 +101,7 @@ struct ClerkSignUpMachine: ClerkStage {
     /// Asks whether the link that was sent was opened.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
+        if let step = early.question() { return ClerkStep(step) }
         let answer = try await calls.perform(ClerkAPI.Call(path: path()))
         let verification = Self.signUp(in: answer)?.verifications["email_address"]
         guard verification?.status == "unverified", verification?.strategy == "email_link",
@@ -115,7 +119,11 @@ struct ClerkSignUpMachine: ClerkStage {
         if factor.key == .emailCode || factor.key == .phoneCode {
             form.add("strategy", factor.providerName)
             form.add("code", secret: answer)
-            return try await follow(calls.perform(calls.spending("\(path())/attempt_verification", form)))
+            do {
+                return try await follow(calls.perform(calls.spending("\(path())/attempt_verification", form)))
+            } catch let error as RecoveryError {
+                return ClerkStep(try early.wait(after: error, of: factor))
+            }
         }
         if factor.key == .redirect { return try await comeBack(to: answer) }
         if factor.key == .newPassword { request.password = answer }
@@ -247,7 +255,7 @@ extension ClerkSignUpMachine: RecalledFields {
     static var fields: [RememberedField<ClerkSignUpMachine>] {
         [
             .init("request", \.request), .init("ticket_refusal", \.ticketRefusal), .init("sign_up", \.signUp),
-            .init("checks", \.checks),
+            .init("checks", \.checks), .init("early_answers", \.early.count), .init("early_factor", \.early.factor),
         ]
     }
 }

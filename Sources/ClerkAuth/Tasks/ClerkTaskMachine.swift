@@ -25,6 +25,8 @@ struct ClerkTaskMachine: ClerkStage {
     private var session: ClerkSession
     /// The number that a code is sent to.
     private var phone: String?
+    /// Whether the code was presented before its message had left.
+    private var early = EarlyCode()
     /// What waits for the person to have proved themselves again, and how they do.
     private var interrupted: Work?
     private var reverification: ClerkReverificationMachine?
@@ -84,7 +86,9 @@ struct ClerkTaskMachine: ClerkStage {
 
     /// Goes on after what was shown.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
+        if reverification != nil { return try await reverify { try await $0.poll(unlessBoundBy: bound) } }
         if let bound { throw bound }
+        if let step = early.question() { return ClerkStep(step) }
         return try await touch()
     }
 
@@ -165,7 +169,7 @@ struct ClerkTaskMachine: ClerkStage {
             guard let id = factor.id else { return .ask(Challenge(factor: factor)) }
             return try await reserve(phone: id)
         case (.phoneNumber, let number?): return try await add(phone: number)
-        case (.phoneCode, let code?): return try await verify(code)
+        case (.phoneCode, let code?): return try await verify(code, of: factor)
         default: return .ask(Challenge(factor: factor))
         }
     }
@@ -304,16 +308,21 @@ struct ClerkTaskMachine: ClerkStage {
     }
 
     private mutating func sendCode(to factor: Factor) async throws -> ClerkStep {
+        early = EarlyCode()
         var form = FormFields()
         form.add("strategy", "phone_code")
         _ = try await perform(call(.post, "\(try phonePath())/prepare_verification", form, resend: .spending))
         return .ask(Challenge(factor: factor))
     }
 
-    private mutating func verify(_ code: Secret) async throws -> ClerkStep {
+    private mutating func verify(_ code: Secret, of factor: Factor) async throws -> ClerkStep {
         var form = FormFields()
         form.add("code", secret: code)
-        _ = try await perform(call(.post, "\(try phonePath())/attempt_verification", form, resend: .spending))
+        do {
+            _ = try await perform(call(.post, "\(try phonePath())/attempt_verification", form, resend: .spending))
+        } catch let error as RecoveryError {
+            return ClerkStep(try early.wait(after: error, of: factor))
+        }
         return try await reserve(phone: phone ?? "")
     }
 
@@ -345,7 +354,8 @@ extension ClerkTaskMachine: RecalledFields {
     static var fields: [RememberedField<ClerkTaskMachine>] {
         [
             .init("session", \.session), .init("phone", \.phone), .init("interrupted", \.interrupted),
-            .init("reverification", \.reverificationMemory),
+            .init("reverification", \.reverificationMemory), .init("early_answers", \.early.count),
+            .init("early_factor", \.early.factor),
         ]
     }
 
