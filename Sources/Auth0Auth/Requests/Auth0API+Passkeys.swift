@@ -49,17 +49,8 @@ extension Auth0API {
             }
             return try await authenticator.sign(request, on: time).json
         } catch let failure as WebAuthn.Failure {
-            throw Self.refusal(failure)
+            throw failure.refusal
         }
-    }
-
-    /// What a ceremony's failure means: who has cancelled does not want to go on; after any other one the passkey cannot be
-    /// used now.
-    static func refusal(_ failure: WebAuthn.Failure) -> RecoveryError {
-        var outcome = Outcome(.factorUnavailable, processed: .no, remedies: [.switchFactor])
-        if case .cancelled = failure { outcome = Outcome(.declined, processed: .no, remedies: [.switchFactor]) }
-        outcome.code = "webauthn_\(failure.name)"
-        return RecoveryError(outcome: outcome, reason: .notRecoverable, cause: failure)
     }
 
     /// Presents a credential; the challenge is spent by it.

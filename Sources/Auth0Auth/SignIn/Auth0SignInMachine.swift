@@ -155,7 +155,7 @@ struct Auth0SignInMachine: SignInMachine {
     private mutating func present(_ credential: Secret, of errand: Auth0Errand) async throws -> SignInStep<Auth0Session>
     {
         guard let json = try? JSONValue(parsing: credential.reveal()), json.members != nil else {
-            throw Auth0API.refusal(.unsupported())
+            throw WebAuthn.Failure.unsupported().refusal
         }
         // The challenge is spent, whatever comes of it.
         self.errand = nil

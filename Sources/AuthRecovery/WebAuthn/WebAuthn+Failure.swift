@@ -1,3 +1,5 @@
+package import HTTPRecovery
+
 extension WebAuthn {
     /// Why a WebAuthn ceremony came to nothing on this side.
     ///
@@ -56,6 +58,17 @@ extension WebAuthn.Failure {
         case .unsupported: "unsupported"
         case .unknown: "unknown"
         }
+    }
+}
+
+extension WebAuthn.Failure {
+    /// What a ceremony's failure means for a sign-in: who has cancelled does not want to go on; any other failure makes the
+    /// passkey one that cannot be used now.
+    package var refusal: RecoveryError {
+        var outcome = Outcome(.factorUnavailable, processed: .no, remedies: [.switchFactor])
+        if case .cancelled = self { outcome = Outcome(.declined, processed: .no, remedies: [.switchFactor]) }
+        outcome.code = "webauthn_\(name)"
+        return RecoveryError(outcome: outcome, reason: .notRecoverable, cause: self)
     }
 }
 

@@ -144,7 +144,7 @@ extension Auth0World {
         _ content: JSONValue,
         _ ceremony: Ceremony,
         _ exchange: Auth0Exchange
-    ) -> ForgeRockAuthenticatorData? {
+    ) -> AuthenticatorData? {
         guard isFor(ceremony, "webauthn.create", content, exchange),
             let object = content["attestationObject"]?.string.flatMap({ Base64.decode($0.utf8) }),
             case .map(let members)? = CBORReader.read(object), members["fmt"]?.text != nil,
@@ -158,7 +158,7 @@ extension Auth0World {
         _ content: JSONValue,
         _ ceremony: Ceremony,
         _ exchange: Auth0Exchange
-    ) -> ForgeRockAuthenticatorData? {
+    ) -> AuthenticatorData? {
         // An ECDSA signature is a sequence of two numbers (section 6.5.6); its content is not verified.
         guard isFor(ceremony, "webauthn.get", content, exchange),
             let bytes = content["authenticatorData"]?.string.flatMap({ Base64.decode($0.utf8) }),
@@ -168,8 +168,8 @@ extension Auth0World {
         return data(bytes, exchange)
     }
 
-    private static func data(_ bytes: [UInt8], _ exchange: Auth0Exchange) -> ForgeRockAuthenticatorData? {
-        guard let data = ForgeRockAuthenticatorData(bytes), data.isPresent,
+    private static func data(_ bytes: [UInt8], _ exchange: Auth0Exchange) -> AuthenticatorData? {
+        guard let data = AuthenticatorData(bytes), data.isPresent,
             data.relyingPartyHash == SHA256.hash(Array(exchange.host.utf8))
         else { return nil }
         return data

@@ -238,7 +238,7 @@ extension ForgeRockWorld {
             && (isOwn || origin == "https://" + party || exchange.settings.origins.contains(origin))
     }
 
-    private func accepts(_ data: ForgeRockAuthenticatorData, _ exchange: ForgeRockExchange) -> Bool {
+    private func accepts(_ data: AuthenticatorData, _ exchange: ForgeRockExchange) -> Bool {
         let settings = exchange.settings
         return data.relyingPartyHash == SHA256.hash(Array(exchange.relyingParty.utf8))
             && data.isPresent && (settings.userVerification != "required" || data.isVerified)

@@ -49,7 +49,7 @@ struct OktaFactor: Sendable, Equatable {
             case .map(let members)? = CBORReader.read(bytes),
             let data = members["authData"]?.bytes
         else { return }
-        credentialID = ForgeRockAuthenticatorData(data)?.credential?.id
+        credentialID = AuthenticatorData(data)?.credential?.id
     }
 }
 

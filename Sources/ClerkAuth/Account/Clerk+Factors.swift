@@ -147,7 +147,7 @@ extension Clerk {
     /// - Throws: `RecoveryError`; of the kind `factor_unavailable` without an authenticator or if it holds one already,
     ///   `declined` if the person has cancelled. `CancellationError` as soon as the task is cancelled.
     public func createPasskey(answering responder: (any ChallengeResponder)? = nil) async throws -> String {
-        guard let authenticator = api.configuration.authenticator else { throw PasskeyCeremony.failure(.unsupported()) }
+        guard let authenticator = api.configuration.authenticator else { throw WebAuthn.Failure.unsupported().refusal }
         let made = try await manage(.post, "/v1/me/passkeys", FormFields(), responder)
         guard let id = made["id"]?.string?.nonEmpty, let nonce = made["verification"]?["nonce"]?.string?.nonEmpty else {
             throw RecoveryError(.unreadable, in: nil)

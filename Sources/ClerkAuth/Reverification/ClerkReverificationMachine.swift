@@ -75,7 +75,7 @@ struct ClerkReverificationMachine: SignInMachine {
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
         if challenge.key == .webauthn, answer.reveal() == "unsupported" {
-            throw PasskeyCeremony.failure(.unsupported())
+            throw WebAuthn.Failure.unsupported().refusal
         }
         if challenge.key == .redirect { return try await comeBack(to: answer, of: challenge) }
         return try await attempt(answer, to: challenge.factor)

@@ -146,7 +146,7 @@ struct ClerkFactorCalls: Sendable, ClientBound {
     /// - Throws: `RecoveryError`: of the kind `declined` if the person has cancelled, else `factor_unavailable`.
     ///   `CancellationError` as soon as the task is cancelled.
     func sign(_ nonce: Secret?, for factor: Factor) async throws -> PasskeyStep {
-        guard let nonce else { throw PasskeyCeremony.failure(.badData()) }
+        guard let nonce else { throw WebAuthn.Failure.badData().refusal }
         guard let authenticator = api.configuration.authenticator else {
             return .ask(Challenge(factor: factor, hint: nonce.reveal()))
         }

@@ -122,7 +122,7 @@ struct ClerkSignInMachine: ClerkStage {
         case .redirect:
             return try await comeBack(to: answer, of: challenge)
         case .webauthn where answer.reveal() == "unsupported":
-            throw PasskeyCeremony.failure(.unsupported())
+            throw WebAuthn.Failure.unsupported().refusal
         default:
             return try await attempt(answer, to: challenge.factor)
         }

@@ -15,12 +15,12 @@ struct PasskeyCeremony {
     func sign(_ nonce: Secret, origin: String?) async throws -> Secret {
         let options = try? JSONValue(parsing: nonce.reveal())
         guard let request = options.flatMap({ WebAuthn.SigningRequest(options: $0, origin: origin) }) else {
-            throw Self.failure(.badData())
+            throw WebAuthn.Failure.badData().refusal
         }
         do {
             return Secret(try await authenticator.sign(request, on: time).json.description)
         } catch let error as WebAuthn.Failure {
-            throw Self.failure(error)
+            throw error.refusal
         }
     }
 
@@ -33,21 +33,12 @@ struct PasskeyCeremony {
     func register(_ nonce: Secret, origin: String?) async throws -> Secret {
         let options = try? JSONValue(parsing: nonce.reveal())
         guard let request = options.flatMap({ WebAuthn.RegistrationRequest(options: $0, origin: origin) }) else {
-            throw Self.failure(.badData())
+            throw WebAuthn.Failure.badData().refusal
         }
         do {
             return Secret(try await authenticator.register(request, on: time).json.description)
         } catch let error as WebAuthn.Failure {
-            throw Self.failure(error)
+            throw error.refusal
         }
-    }
-
-    /// What a ceremony's failure means for the sign-in: who has cancelled does not want to go on; any other failure makes
-    /// the passkey one that cannot be used now.
-    static func failure(_ error: WebAuthn.Failure) -> RecoveryError {
-        var outcome = Outcome(.factorUnavailable, processed: .no, remedies: [.switchFactor])
-        if case .cancelled = error { outcome = Outcome(.declined, processed: .no, remedies: [.switchFactor]) }
-        outcome.code = "webauthn_\(error.name)"
-        return RecoveryError(outcome: outcome, reason: .notRecoverable, cause: error)
     }
 }

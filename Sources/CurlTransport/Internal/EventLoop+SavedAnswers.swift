@@ -22,7 +22,7 @@ extension EventLoop {
     func looksAtEnd(of transfer: Transfer, _ easy: EasyHandle) {
         guard let openSSL = OpenSSL.loaded, let session = unsafe easy.session else { return }
         if transfer.facts.sawHead, easy.endsWithConnection {
-            // libcurl before 8.0 takes any end for that of the body, and so the cut of somebody on the way.
+            // libcurl 7.88 takes any end for that of the body, and so the cut of somebody on the way.
             transfer.facts.isEndUnannounced = unsafe !openSSL.hasReceivedShutdown(session)
         }
         guard transfer.canSaveAnswer, transfer.unread == nil, SavedAnswer.isOver(easy.socket),
