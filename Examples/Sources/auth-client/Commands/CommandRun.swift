@@ -226,7 +226,7 @@ struct CommandRun: Sendable {
                 terminal.write(terminal.styled("The session is kept in \(path).", .faint))
             }
         } else if command == .signIn, report.end == .ok {
-            try? StandardOutput(terminal: terminal).write("Confirmed; no session was made.")
+            try? StandardOutput(terminal: terminal).write("Done; no session was made.")
         } else if command == .signOut, report.end == .ok {
             try? StandardOutput(terminal: terminal).write("Signed out.")
         }
