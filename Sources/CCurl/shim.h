@@ -160,19 +160,14 @@ static inline unsigned int ccurl_version_number(void)
     return curl_version_info(CURLVERSION_NOW)->version_num;
 }
 
+static inline _Bool ccurl_has_feature(int feature)
+{
+    return (curl_version_info(CURLVERSION_NOW)->features & feature) != 0;
+}
+
 static inline const char *ccurl_version_text(void)
 {
     return curl_version_info(CURLVERSION_NOW)->version;
-}
-
-static inline _Bool ccurl_has_http2(void)
-{
-    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2) != 0;
-}
-
-static inline _Bool ccurl_has_http3(void)
-{
-    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP3) != 0;
 }
 
 // The result of a message; the union in CURLMsg is awkward from Swift.

@@ -64,9 +64,10 @@ public final class CurlTransport: HTTPTransport {
             throw TransportError(.outOfResources, .neverSent, message: "the event loop could not be started")
         }
         let index = loops.count == 1 ? 0 : Int(encoded.origin.hashValue.magnitude % UInt(loops.count))
+        let decodes = encoded.decodes
         let deadline = options.timeout.map(Monotonic.deadline(after:)) ?? Monotonic.never
         let transfer = Transfer(
-            request: encoded,
+            request: consume encoded,
             deadline: deadline,
             sendLimit: options.sendLimit,
             isOnNewConnection: options.isOnNewConnection,
@@ -79,7 +80,7 @@ public final class CurlTransport: HTTPTransport {
             transfer.cancel()
             throw TransportError(.notHTTP, .answered, message: "the status line cannot be read")
         }
-        if encoded.decodes, head.headerFields[.contentEncoding] != nil, request.method != .head {
+        if decodes, head.headerFields[.contentEncoding] != nil, request.method != .head {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }

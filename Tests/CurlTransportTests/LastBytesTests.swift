@@ -20,7 +20,7 @@ struct LastBytesTests {
             // As they are when the head was handed over, and the rest of the body came with the end.
             transfer.facts.sawHead = true
             transfer.isHeadDelivered = true
-            transfer.incoming = [1, 2, 3, 4]
+            transfer.withReception { $0.incoming = [1, 2, 3, 4] }
             let isReading = Atomic(false)
             async let bytes = {
                 isReading.store(true, ordering: .releasing)

@@ -11,39 +11,29 @@ private func easy(_ context: UnsafeMutableRawPointer?) -> EasyHandle? {
 }
 
 let writeCallback: ccurl_data_callback = { bytes, size, count, context in
-    guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
-    let total = size * count
-    let loop = easy.loop
-    let limit = loop.configuration.maxBufferedBytes
-    // What libcurl has decompressed and kept may be much, and to take a part of it would make it copy the rest each time.
-    let isKept = loop.isUnpausing && easy.isDecompressing
-    if !isKept, transfer.mustPauseReceiving(above: limit) {
-        transfer.isReceivePaused = true
-        return Int(CURL_WRITEFUNC_PAUSE)
+    guard let context = unsafe context?.assumingMemoryBound(to: ReceivingContext.self), let bytes = unsafe bytes else {
+        return 0
     }
-    if transfer.bodyByteCount > loop.configuration.maxDecompressedBytes, !transfer.mayExpand(easy) { return 0 }
     // libcurl says how many bytes there are; they are copied before the return.
-    unsafe transfer.receive(UnsafeRawBufferPointer(start: bytes, count: total), upTo: limit)
-    loop.noteNews(of: transfer)
-    return total
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    if unsafe context.pointee.reception.takeMore(piece) { return piece.count }
+    return unsafe context.pointee.easy.takeUnretainedValue().received(piece)
 }
 
 let headerCallback: ccurl_data_callback = { bytes, size, count, context in
-    guard let easy = unsafe easy(context), let transfer = easy.transfer, let bytes = unsafe bytes else { return 0 }
+    guard let context = unsafe context?.assumingMemoryBound(to: ReceivingContext.self), let bytes = unsafe bytes else {
+        return 0
+    }
     let total = size * count
     if total == 0 { return 0 }
     let line = unsafe UnsafeBufferPointer(
         start: UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self),
         count: total
     )
-    let loop = easy.loop
-    switch unsafe transfer.reception.take(line, upTo: loop.configuration.maxHeaderBytes) {
+    switch unsafe context.pointee.reception.head.take(line, upTo: context.pointee.maxHeaderBytes) {
     case .more: return total
     case .refused: return 0
-    case .complete:
-        if easy.endsWithConnection { easy.watch() }
-        loop.noteNews(of: transfer)
-        return total
+    case .complete: return unsafe context.pointee.easy.takeUnretainedValue().receivedHead() ? total : 0
     }
 }
 

@@ -12,10 +12,11 @@ final class EasyHandle {
     var transfer: Transfer?
     /// The loop gives all its handles up before it ends.
     let loop: EventLoop
+    /// What the callbacks are given, and where they put what comes.
+    let receiving: UnsafeMutablePointer<ReceivingContext>
     private let errorText: UnsafeMutablePointer<CChar>
-    /// The header list of the present request: one block of list nodes and the bytes they point to.
-    private var headerNodes: UnsafeMutablePointer<curl_slist>?
-    private var headerBytes: UnsafeMutablePointer<CChar>?
+    /// The header list of the present request.
+    private var headers = HeaderList()
     private var decodes = false
     private var version: Int = -1
     private var isShared = false
@@ -35,13 +36,19 @@ final class EasyHandle {
         self.loop = loop
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        unsafe receiving = .allocate(capacity: 1)
+        unsafe receiving.initialize(
+            to: ReceivingContext(easy: .passUnretained(self), maxHeaderBytes: loop.configuration.maxHeaderBytes)
+        )
         configure()
     }
 
     func destroy() {
         unsafe curl_easy_cleanup(handle)
-        freeHeaders()
+        headers.free()
         unsafe errorText.deallocate()
+        unsafe receiving.deinitialize(count: 1)
+        unsafe receiving.deallocate()
         transfer = nil
     }
 
@@ -62,7 +69,9 @@ final class EasyHandle {
 
     /// Whether nothing but the end of its connection ends the body of the response, whose head is whole.
     var endsWithConnection: Bool {
-        guard let transfer, !transfer.reception.isFramed, transfer.request.method != "HEAD", statedLength == nil else {
+        guard let transfer, unsafe !receiving.pointee.reception.head.isFramed, transfer.request.method != "HEAD",
+            statedLength == nil
+        else {
             return false
         }
         var status = 0
@@ -88,9 +97,9 @@ final class EasyHandle {
         unsafe ccurl_set_pointer(handle, CURLOPT_PRIVATE, context)
         unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         unsafe ccurl_set_data_callback(handle, CURLOPT_WRITEFUNCTION, writeCallback)
-        unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
+        unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, receiving)
         unsafe ccurl_set_data_callback(handle, CURLOPT_HEADERFUNCTION, headerCallback)
-        unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+        unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, receiving)
         unsafe ccurl_set_data_callback(handle, CURLOPT_READFUNCTION, readCallback)
         unsafe ccurl_set_pointer(handle, CURLOPT_READDATA, context)
         unsafe ccurl_set_prereq_callback(handle, prereqCallback)
@@ -137,7 +146,7 @@ final class EasyHandle {
         self.transfer = transfer
         let request = transfer.request
         // libcurl copies the text before the closure ends.
-        unsafe request.url.withUnsafeBufferPointer { text in
+        unsafe transfer.text.withUnsafeBufferPointer { text in
             _ = unsafe ccurl_set_string(
                 handle,
                 CURLOPT_URL,
@@ -147,8 +156,7 @@ final class EasyHandle {
         // libcurl's own timer costs nothing, and a task beside the transfer would.
         set(CURLOPT_TIMEOUT_MS, milliseconds ?? 0)
         setMethod(request)
-        buildHeaders(request)
-        unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerNodes)
+        unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, headers.list(of: transfer))
         if decodes != request.decodes {
             decodes = request.decodes
             if decodes {
@@ -214,6 +222,7 @@ final class EasyHandle {
     func discardPaused() {
         // Without a transfer the callback refuses what it is given.
         transfer = nil
+        unsafe receiving.pointee.reception.room = 0
         _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
@@ -224,7 +233,6 @@ final class EasyHandle {
         isWatched = false
         socket = -1
         unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, nil)
-        freeHeaders()
     }
 
     private func setMethod(_ request: EncodedRequest) {
@@ -271,36 +279,6 @@ final class EasyHandle {
             unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, nil)
         }
         isCustom = customMethod != nil
-    }
-
-    /// Builds libcurl's list in two allocations instead of two per field.
-    private func buildHeaders(_ request: EncodedRequest) {
-        freeHeaders()
-        let count = request.headerCount
-        guard count > 0 else { return }
-        let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: request.headerLines.count)
-        let nodes = UnsafeMutablePointer<curl_slist>.allocate(capacity: count)
-        var index = 0
-        var start = 0
-        for (offset, byte) in request.headerLines.enumerated() {
-            unsafe bytes[offset] = CChar(bitPattern: byte)
-            // Each line ends in a zero byte, so there are exactly `count` nodes.
-            if byte == 0 {
-                let next = unsafe index + 1 < count ? nodes + index + 1 : nil
-                unsafe (nodes + index).initialize(to: curl_slist(data: bytes + start, next: next))
-                index += 1
-                start = offset + 1
-            }
-        }
-        unsafe headerNodes = nodes
-        unsafe headerBytes = bytes
-    }
-
-    private func freeHeaders() {
-        unsafe headerNodes?.deallocate()
-        unsafe headerBytes?.deallocate()
-        unsafe headerNodes = nil
-        unsafe headerBytes = nil
     }
 
     private func set(_ option: CURLoption, _ value: Int) {

@@ -21,12 +21,11 @@ struct EncodedRequest: Sendable {
     }
 
     let method: String
-    /// The URL, ended by a zero byte.
-    let url: [UInt8]
     let origin: Origin
-    /// Header lines, each ended by a zero byte.
-    let headerLines: [UInt8]
-    let headerCount: Int
+    /// The URL and the header lines, each ended by a zero byte; in one piece, which the response's head has after them.
+    var text: [UInt8]
+    /// Where the header lines begin, and how many there are.
+    let headers: (start: Int, count: Int)
     let body: Body
     /// Whether the transport asks for a content coding and undoes it.
     let decodes: Bool
@@ -39,7 +38,7 @@ struct EncodedRequest: Sendable {
         let authority = request.authority ?? ""
         guard !authority.isEmpty else { throw .invalid("the request has no authority") }
         var url: [UInt8] = []
-        url.reserveCapacity(128)
+        url.reserveCapacity(768)
         url.append(contentsOf: scheme.utf8)
         url.append(contentsOf: "://".utf8)
         let host = url.count
@@ -63,10 +62,10 @@ struct EncodedRequest: Sendable {
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
         self.method = request.method.rawValue
-        self.url = url
         self.origin = Origin(isTLS: scheme == "https", authority: authority.inLowercase)
 
-        var lines = HeaderLines()
+        let start = url.count
+        var lines = HeaderLines(after: consume url)
         var declaredLength: Int?
         var names: (accept: Bool, contentType: Bool, coding: Bool) = (false, false, false)
         for field in request.headerFields {
@@ -92,8 +91,10 @@ struct EncodedRequest: Sendable {
             lines.remove("Expect")
         }
         self.decodes = decompresses && !names.coding
-        self.headerLines = lines.bytes
-        self.headerCount = lines.count
+        // libcurl would ask for the same, and make the line anew for each request.
+        if decodes { lines.append("Accept-Encoding: ", Libcurl.contentCodings) }
+        self.text = lines.bytes
+        self.headers = (start, lines.count)
     }
 
     /// The bytes of the body that are in memory.
@@ -144,11 +145,11 @@ struct EncodedRequest: Sendable {
 
 /// Collects header lines in libcurl's syntax.
 private struct HeaderLines {
-    var bytes: [UInt8] = []
-    var count = 0
+    private(set) var bytes: [UInt8]
+    private(set) var count = 0
 
-    init() {
-        bytes.reserveCapacity(512)
+    init(after bytes: consuming [UInt8]) {
+        self.bytes = bytes
     }
 
     mutating func append(_ field: HTTPField) throws(TransportError) {
@@ -171,6 +172,13 @@ private struct HeaderLines {
             isLegal = false
         }
         guard isLegal else { throw .invalid("a header field's value holds a control character") }
+        bytes.append(0)
+        count += 1
+    }
+
+    mutating func append(_ start: String, _ value: String) {
+        bytes.append(contentsOf: start.utf8)
+        bytes.append(contentsOf: value.utf8)
         bytes.append(0)
         count += 1
     }

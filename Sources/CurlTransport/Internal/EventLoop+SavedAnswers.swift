@@ -36,7 +36,7 @@ extension EventLoop {
     ///
     /// - Parameter error: How the transfer ends if the saved bytes are no answer.
     func readSaved(_ transfer: Transfer, after error: TransportError) -> Bool {
-        guard let bytes = transfer.unread, transfer.facts.ownReason == nil, transfer.reception.isBetweenHeads,
+        guard let bytes = transfer.unread, transfer.facts.ownReason == nil, transfer.isBetweenHeads,
             !isShuttingDown, let origin = transfer.origin, let answer = SavedAnswer(bytes),
             let shard = shardWithRoom(isShared: false), let easy = EasyHandle(loop: self)
         else { return false }
@@ -63,7 +63,9 @@ extension Transfer {
         return request.isTLS ? !configuration.proxy.isHTTPS : !configuration.speaksHTTP2WithPriorKnowledge
     }
 
+    fileprivate var isBetweenHeads: Bool { withReception { $0.head.isBetweenHeads } }
+
     fileprivate var canSaveAnswer: Bool {
-        facts.wireAttempts > 0 && sendFailure == nil && reception.isBetweenHeads && mayBeAnsweredEarly
+        facts.wireAttempts > 0 && sendFailure == nil && isBetweenHeads && mayBeAnsweredEarly
     }
 }

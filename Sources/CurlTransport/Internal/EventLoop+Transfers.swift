@@ -110,8 +110,7 @@ extension EventLoop {
             easy.destroy()
             return false
         }
-        transfer.easy = easy
-        transfer.shard = shard
+        transfer.begin(on: easy, shard)
         shard.count += 1
         origin.active += 1
         running[ObjectIdentifier(transfer)] = transfer
@@ -143,6 +142,7 @@ extension EventLoop {
     }
 
     private func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code result: Int) {
+        transfer.noteHead()
         let isWhole = result != 0 && isAnswerWhole(transfer, easy, code: result)
         let code = isWhole ? 0 : result
         transfer.facts.code = code
@@ -195,6 +195,7 @@ extension EventLoop {
         running[ObjectIdentifier(transfer)] = nil
         deadlines.remove(transfer)
         noteEnd(of: transfer, easy)
+        transfer.takeReception()
         easy.end()
         if isReusable, !easy.readsSavedAnswer, pool.count < 512 {
             pool.append(easy)
@@ -202,7 +203,7 @@ extension EventLoop {
             easy.destroy()
         }
         guard let origin = transfer.origin else { return }
-        origin.bodies.note(transfer.bodyByteCount)
+        origin.bodies.note(transfer.withReception { $0.bodyByteCount })
         origin.active -= 1
         fillPlaces(of: origin)
     }
@@ -277,6 +278,7 @@ extension EventLoop {
             if let easy = transfer.easy, let shard = transfer.shard {
                 release(transfer, easy, shard, isReusable: false)
             }
+            transfer.noteHead()
             let certainty = Verdict.certainty(transfer.facts)
             transfer.finish(TransportError(.shutDown, certainty, message: "the transport was shut down"), &resumptions)
         }

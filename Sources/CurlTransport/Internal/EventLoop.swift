@@ -14,7 +14,7 @@ final class EventLoop: @unchecked Sendable {
         case resumeReceiving(Transfer)
         case resumeSending(Transfer)
         case shutDown
-        case whenStopped(CheckedContinuation<Void, Never>)
+        case whenStopped(Continuation<Void, Never>)
     }
 
     private struct Inbox {
@@ -29,7 +29,7 @@ final class EventLoop: @unchecked Sendable {
 
     let configuration: CurlTransport.Configuration
     let sharedOptions: SharedOptions
-    private let inbox = Protected(Inbox())
+    private let inbox = Protected.make(Inbox())
     private let wakeup: Int32
 
     // MARK: The loop's own
@@ -37,6 +37,8 @@ final class EventLoop: @unchecked Sendable {
     let poller: Poller
     let share: UnsafeMutableRawPointer
     var ledger = ConnectionLedger()
+    /// Room for what comes into the inbox while the loop is busy with what was in it.
+    private var (emptyCommands, emptyJobs): ([Command], [UnownedJob]) = ([], [])
     /// Continuations to resume at the end of the turn, all in one go.
     var resumptions: [Resumption] = []
     let mayUseHTTP2: Bool
@@ -56,7 +58,7 @@ final class EventLoop: @unchecked Sendable {
     var isUnpausing = false
     var running: [ObjectIdentifier: Transfer] = [:]
     var isShuttingDown = false
-    var waitingForStop: [CheckedContinuation<Void, Never>] = []
+    var waitingForStop: [Continuation<Void, Never>] = []
 
     /// Creates the loop and starts its thread; nil when the system has no descriptor or thread left.
     init?(configuration: CurlTransport.Configuration) {
@@ -111,7 +113,7 @@ final class EventLoop: @unchecked Sendable {
     /// Stops the loop and returns when its thread has ended.
     func stop() async {
         submit(.shutDown)
-        await withCheckedContinuation { submit(.whenStopped($0)) }
+        await withContinuation { submit(.whenStopped($0)) }
         let thread = inbox.withLock { inbox in
             let thread = inbox.thread
             inbox.thread = nil
@@ -201,8 +203,9 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func runInbox() {
-        var commands: [Command] = []
-        var jobs: [UnownedJob] = []
+        var (commands, jobs): ([Command], [UnownedJob]) = ([], [])
+        swap(&commands, &emptyCommands)
+        swap(&jobs, &emptyJobs)
         inbox.withLock { inbox in
             inbox.isSleeping = false
             swap(&commands, &inbox.commands)
@@ -210,6 +213,10 @@ final class EventLoop: @unchecked Sendable {
         }
         for command in commands { perform(command) }
         for job in jobs { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }
+        commands.removeAll(keepingCapacity: true)
+        jobs.removeAll(keepingCapacity: true)
+        swap(&commands, &emptyCommands)
+        swap(&jobs, &emptyJobs)
     }
 
     private func perform(_ command: Command) {

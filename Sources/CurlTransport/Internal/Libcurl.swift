@@ -8,6 +8,15 @@ enum Libcurl {
     /// Its version as it says it.
     static let version = unsafe ccurl_version_text().map { unsafe String(cString: $0) } ?? ""
 
-    static let hasHTTP2 = ccurl_has_http2()
-    static let hasHTTP3 = ccurl_has_http3()
+    static let hasHTTP2 = ccurl_has_feature(CURL_VERSION_HTTP2)
+    static let hasHTTP3 = ccurl_has_feature(CURL_VERSION_HTTP3)
+
+    /// The content codings that it undoes, as it would ask for them itself.
+    static let contentCodings: String = {
+        var codings: [String] = []
+        if ccurl_has_feature(CURL_VERSION_LIBZ) { codings += ["deflate", "gzip"] }
+        if ccurl_has_feature(CURL_VERSION_BROTLI) { codings.append("br") }
+        if ccurl_has_feature(CURL_VERSION_ZSTD) { codings.append("zstd") }
+        return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
+    }()
 }

@@ -1,14 +1,23 @@
+import Glibc
 import HTTPRecovery
 
 /// A value behind a lock, as `Locked` is: generic code of this module, which the compiler makes for each value anew.
 ///
-/// Unchecked, because the value is reached in ``withLock(_:)`` only, by one thread at a time.
-final class Protected<Value: Sendable>: @unchecked Sendable {
-    private var value: Value
-    private let mutex = SystemMutex.make()
+/// Unchecked, because the value is reached in ``withLock(_:)`` only, by one thread at a time. A value without a size would
+/// share its address with the object's header: guard something that has one.
+@safe
+final class Protected<Value: Sendable>: ManagedBuffer<Value, pthread_mutex_t> {
+    static func make(_ value: Value) -> Protected {
+        let buffer = unsafe create(minimumCapacity: 1) { buffer in
+            unsafe buffer.withUnsafeMutablePointerToElements { unsafe $0.makeMutex() }
+            return value
+        }
+        // What a class creates is of the class.
+        return unsafe unsafeDowncast(buffer, to: Protected.self)
+    }
 
-    init(_ value: Value) {
-        self.value = value
+    deinit {
+        unsafe withUnsafeMutablePointerToElements { unsafe $0.destroyMutex() }
     }
 
     /// Hands the value to the function, and to nobody else meanwhile.
@@ -16,13 +25,17 @@ final class Protected<Value: Sendable>: @unchecked Sendable {
     func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        mutex.lock()
-        defer { mutex.unlock() }
-        return try body(&value)
+        try unsafe withUnsafeMutablePointers { value, mutex throws(Failure) in
+            unsafe mutex.lock()
+            defer { unsafe mutex.unlock() }
+            return try unsafe body(&value.pointee)
+        }
     }
 }
 
 extension Protected: CustomReflectable {
     /// A mirror without children: whoever prints what holds a lock does not print, unlocked, what is behind it.
-    var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    var customMirror: Mirror {
+        Mirror(self, children: EmptyCollection<Mirror.Child>(), ancestorRepresentation: .suppressed)
+    }
 }

@@ -104,10 +104,21 @@ enum ResponseHead {
         guard unsafe value.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
             return unsafe HTTPField(name: name, lenientValue: value)
         }
-        return HTTPField(
-            name: name,
-            value: unsafe String(decoding: UnsafeBufferPointer(rebasing: value), as: UTF8.self)
-        )
+        let bytes = unsafe UnsafeBufferPointer(rebasing: value)
+        return HTTPField(name: name, value: unsafe commonValue(bytes) ?? String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Values that are longer than what a String holds without memory of its own, and that many responses have.
+    private static let commonValues = [
+        "application/json", "application/json;charset=UTF-8", "application/json; charset=utf-8",
+        "application/json; charset=UTF-8", "text/html; charset=utf-8",
+    ]
+
+    private static func commonValue(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        guard bytes.count > 15, unsafe bytes[0] == UInt8(ascii: "a") || bytes[0] == UInt8(ascii: "t") else {
+            return nil
+        }
+        return commonValues.first { unsafe $0.utf8.count == bytes.count && $0.utf8.elementsEqual(bytes) }
     }
 }
 

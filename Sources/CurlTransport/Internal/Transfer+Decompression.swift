@@ -13,7 +13,7 @@ extension Transfer {
     static let longestPausedBody = 64 << 20
 
     /// Whether a body that is longer than the limit may go on; if not, why is noted.
-    func mayExpand(_ easy: EasyHandle) -> Bool {
+    func mayExpand(_ easy: EasyHandle, to count: Int) -> Bool {
         guard easy.isDecompressing else { return true }
         var received: curl_off_t = 0
         unsafe ccurl_get_offset(easy.handle, CURLINFO_SIZE_DOWNLOAD_T, &received)
@@ -21,7 +21,7 @@ extension Transfer {
         // What is being decompressed now may not be counted yet.
         let whole = Int(received).saturatingAdding(configuration.bufferSize)
         let (most, isHuge) = whole.multipliedReportingOverflow(by: Self.largestExpansion)
-        if isHuge || bodyByteCount <= most { return true }
+        if isHuge || count <= most { return true }
         facts.ownReason = .expandsTooFar(limit: configuration.maxDecompressedBytes)
         return false
     }

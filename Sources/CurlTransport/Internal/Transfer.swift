@@ -4,6 +4,7 @@ import HTTPRecovery
 ///
 /// `@unchecked` because the section "the loop's own" is touched by the loop's thread alone, from the moment the
 /// transfer is submitted; all else is immutable or in the mutex.
+@safe
 final class Transfer: @unchecked Sendable {
     /// The head of a response, unparsed, and the body if it is there already.
     struct Head: Sendable {
@@ -29,10 +30,12 @@ final class Transfer: @unchecked Sendable {
     /// Measures the transfer; nil if nobody asks for it.
     let meter: TransferMeter?
     let loop: EventLoop
-    let shared = Protected(Shared())
+    let shared = Protected.make(Shared())
 
     // MARK: The loop's own
 
+    /// The request's URL and header lines, until a handle has taken them over.
+    private(set) var text: [UInt8] = []
     /// The handle that carries the transfer, while one does.
     var easy: EasyHandle?
     var shard: Shard?
@@ -45,17 +48,12 @@ final class Transfer: @unchecked Sendable {
     var isShared = false
     /// Its place among the deadlines that the loop sees to, or -1.
     var heapIndex = -1
-    /// What has come of the response's head, and what is known of the transfer.
-    var reception = HeadReception()
-    var facts: TransferFacts {
-        _read { yield reception.facts }
-        _modify { yield &reception.facts }
-    }
+    /// What has come, and where that is while a handle carries the transfer.
+    private var ownReception = Reception()
+    private var receiving: UnsafeMutablePointer<ReceivingContext>?
+    /// What is known of the transfer.
+    var facts = TransferFacts(code: 0)
     var isHeadDelivered = false
-    /// How many bytes of the body have come, decompressed.
-    var bodyByteCount = 0
-    /// Body bytes that came in this turn of the loop.
-    var incoming: [UInt8] = []
     var isReceivePaused = false
     var isSendPaused = false
     /// Whether the transfer is in the loop's list of those with news.
@@ -70,13 +68,15 @@ final class Transfer: @unchecked Sendable {
     var evidence = RefusalEvidence()
 
     init(
-        request: EncodedRequest,
+        request: consuming EncodedRequest,
         deadline: UInt64,
         sendLimit: AttemptOptions.SendLimit? = nil,
         isOnNewConnection: Bool = false,
         meter: TransferMeter? = nil,
         loop: EventLoop
     ) {
+        // Nobody else has it, so that its memory can be used again.
+        swap(&text, &request.text)
         self.request = request
         self.deadline = deadline
         self.sendLimit = sendLimit
@@ -87,7 +87,7 @@ final class Transfer: @unchecked Sendable {
 
     /// What the threads share.
     struct Shared {
-        var headWaiter: CheckedContinuation<Head, any Error>?
+        var headWaiter: Continuation<Head, any Error>?
         var isCancelled = false
         /// Whether the loop has let go of the transfer.
         var isOver = false
@@ -96,7 +96,7 @@ final class Transfer: @unchecked Sendable {
         var ending: Ending?
         /// Bytes of the fields after a complete body.
         var trailers: [UInt8] = []
-        var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
+        var bodyWaiter: Continuation<[UInt8]?, any Error>?
         /// How many bytes it waits for, unless the body ends before.
         var wanted = 1
         var isReceivePaused = false
@@ -140,7 +140,7 @@ final class Transfer: @unchecked Sendable {
     /// Submits the transfer and waits for the head; to be called once.
     func head() async throws -> Head {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withThrowingContinuation { continuation in
                 let isCancelled = shared.withLock { shared in
                     if !shared.isCancelled { shared.headWaiter = continuation }
                     return shared.isCancelled
@@ -161,7 +161,7 @@ final class Transfer: @unchecked Sendable {
     /// - Parameter count: How many there are at least, unless the body ends with them.
     func nextBytes(atLeast count: Int) async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withThrowingContinuation { continuation in
                 take(atLeast: count, continuation)
             }
         } onCancel: {
@@ -169,7 +169,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    private func take(atLeast count: Int, _ continuation: CheckedContinuation<[UInt8]?, any Error>) {
+    private func take(atLeast count: Int, _ continuation: Continuation<[UInt8]?, any Error>) {
         var resumeReceiving = false
         let answer: Result<[UInt8]?, any Error>? = shared.withLock { shared in
             if shared.isCancelled { return .failure(CancellationError()) }
@@ -202,28 +202,60 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The loop's side
 
+    /// Notes the handle that carries the transfer now.
+    func begin(on easy: EasyHandle, _ shard: Shard) {
+        self.easy = easy
+        self.shard = shard
+        ownReception.head.take(memory: &text)
+        unsafe easy.receiving.pointee.reception = ownReception
+        ownReception = Reception()
+        unsafe receiving = easy.receiving
+    }
+
+    /// Hands what has come to the function.
+    @inline(__always)
+    func withReception<Result>(_ body: (inout Reception) -> Result) -> Result {
+        if let receiving = unsafe receiving { return unsafe body(&receiving.pointee.reception) }
+        return body(&ownReception)
+    }
+
+    /// Takes note of what the response's head has told so far.
+    func noteHead() {
+        withReception { reception in
+            facts.sawStatus = reception.head.sawStatus
+            facts.sawHead = reception.head.sawHead
+            if reception.head.isTooLarge { facts.ownReason = .headersTooLarge }
+        }
+    }
+
+    /// Takes what has come from the handle, which carries the transfer no longer.
+    func takeReception() {
+        guard let receiving = unsafe receiving else { return }
+        unsafe swap(&ownReception, &receiving.pointee.reception)
+        unsafe self.receiving = nil
+    }
+
     /// Hands over what came in this turn; the resumptions are carried out by the loop when it has done its work.
     func publish(_ resumptions: inout [Resumption]) {
         hasNews = false
         guard facts.sawHead else { return }
         shared.withLock { shared in
             guard !shared.isCancelled else {
-                incoming = []
+                withReception { $0.incoming = [] }
                 return
             }
             if !isHeadDelivered {
                 isHeadDelivered = true
-                var head = Head(bytes: reception.takeBytes())
+                var head = Head(bytes: withReception { $0.head.takeBytes() })
                 if case .complete = shared.ending {
-                    head.completeBody = incoming
+                    head.completeBody = withReception { $0.takeIncoming() }
                     head.hasTrailers = !shared.trailers.isEmpty
-                    incoming = []
                 }
                 if let meter, let easy, !shared.isOver { meter.read(easy, facts, isOver: false) }
                 if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
                 shared.headWaiter = nil
             }
-            if !incoming.isEmpty { shared.add(&incoming) }
+            withReception { if !$0.incoming.isEmpty { shared.add(&$0.incoming) } }
             guard let waiter = shared.bodyWaiter else { return }
             guard let answer = shared.takeReceived() else { return }
             resumptions.append(.body(waiter, answer))
@@ -239,10 +271,10 @@ final class Transfer: @unchecked Sendable {
             shared.isOver = true
             // With the end come the last bytes: a reader between the two would take the body for complete without them.
             if isHeadDelivered, !shared.isCancelled {
-                shared.add(&incoming)
+                withReception { shared.add(&$0.incoming) }
             }
             shared.ending = error.map { .failed($0) } ?? .complete
-            if error == nil { shared.trailers = reception.trailers }
+            if error == nil { shared.trailers = withReception { $0.head.trailers } }
             shared.upload.end(&resumptions)
             if let error, !facts.sawHead, let waiter = shared.headWaiter {
                 shared.headWaiter = nil
@@ -263,16 +295,17 @@ final class Transfer: @unchecked Sendable {
     func receive(_ bytes: UnsafeRawBufferPointer, upTo limit: Int) {
         // Room is made once for what follows, and not again each time it has doubled: the allocator would give all of
         // that back to the system, and get it anew page by page.
-        if bodyByteCount == 0 {
-            let stated = easy?.statedLength ?? 0
-            if max(stated, bytes.count) >= BodySizes.small {
-                incoming.reserveCapacity(min(max(stated, limit), Self.mostRoom))
+        withReception { reception in
+            if reception.bodyByteCount == 0 {
+                let stated = easy?.statedLength ?? 0
+                if max(stated, bytes.count) >= BodySizes.small {
+                    reception.incoming.reserveCapacity(min(max(stated, limit), Self.mostRoom))
+                }
+            } else if reception.incoming.isEmpty, bytes.count >= BodySizes.small {
+                reception.incoming.reserveCapacity(min(limit, Self.mostRoom))
             }
-        } else if incoming.isEmpty, bytes.count >= BodySizes.small {
-            incoming.reserveCapacity(min(limit, Self.mostRoom))
+            unsafe reception.append(bytes)
         }
-        bodyByteCount += bytes.count
-        unsafe incoming.append(contentsOf: bytes)
     }
 
     /// The most that room is made for on the word of a server.
@@ -283,10 +316,13 @@ final class Transfer: @unchecked Sendable {
         shared.withLock { shared in
             var limit = limit
             if shared.bodyWaiter != nil {
-                shared.giveBack(&incoming)
+                withReception { shared.giveBack(&$0.incoming) }
                 limit = max(limit, shared.wanted)
             }
-            let isFull = shared.received.count + incoming.count >= limit
+            let isFull = withReception { reception in
+                reception.room = max(0, limit - shared.received.count - reception.incoming.count)
+                return reception.room == 0
+            }
             if isFull { shared.isReceivePaused = true }
             return isFull
         }
@@ -295,10 +331,10 @@ final class Transfer: @unchecked Sendable {
 
 /// A continuation and what it is to be resumed with.
 enum Resumption {
-    case head(CheckedContinuation<Transfer.Head, any Error>, Result<Transfer.Head, any Error>)
-    case body(CheckedContinuation<[UInt8]?, any Error>, Result<[UInt8]?, any Error>)
-    case upload(CheckedContinuation<Bool, Never>, Bool)
-    case shutdown(CheckedContinuation<Void, Never>)
+    case head(Continuation<Transfer.Head, any Error>, Result<Transfer.Head, any Error>)
+    case body(Continuation<[UInt8]?, any Error>, Result<[UInt8]?, any Error>)
+    case upload(Continuation<Bool, Never>, Bool)
+    case shutdown(Continuation<Void, Never>)
 
     func carryOut() {
         switch self {

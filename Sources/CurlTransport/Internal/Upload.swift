@@ -15,7 +15,7 @@ struct UploadState {
     /// Whether libcurl waits for bytes.
     var isPaused = false
     /// The reading task, waiting for its chunk to be taken.
-    var reader: CheckedContinuation<Bool, Never>?
+    var reader: Continuation<Bool, Never>?
     var task: Task<Void, Never>?
 
     mutating func end(_ resumptions: inout [Resumption]) {
@@ -59,7 +59,7 @@ extension Transfer {
     }
 
     private func waitUntilWanted() async -> Bool {
-        await withCheckedContinuation { continuation in
+        await withContinuation { continuation in
             let answer: Bool? = shared.withLock { shared in
                 if shared.upload.isOver { return false }
                 if shared.upload.isWanted { return true }
@@ -72,7 +72,7 @@ extension Transfer {
 
     /// Hands one chunk to the loop and waits until it is taken; false when the transfer is over.
     private func offer(_ chunk: ArraySlice<UInt8>) async -> Bool {
-        await withCheckedContinuation { continuation in
+        await withContinuation { continuation in
             var mustWake = false
             let isOver = shared.withLock { shared in
                 if shared.upload.isOver { return true }
@@ -108,7 +108,7 @@ extension Transfer {
 
     /// Copies the next bytes of a streamed body; on the loop's thread.
     func fillUpload(_ buffer: UnsafeMutableRawBufferPointer) -> UploadStep {
-        var resumed: CheckedContinuation<Bool, Never>?
+        var resumed: Continuation<Bool, Never>?
         let step: UploadStep = shared.withLock { shared in
             if !shared.upload.isWanted {
                 shared.upload.isWanted = true
