@@ -1,3 +1,4 @@
+import Glibc
 import HTTPRecovery
 import HTTPTypes
 
@@ -108,17 +109,28 @@ enum ResponseHead {
         return HTTPField(name: name, value: unsafe commonValue(bytes) ?? String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Values that are longer than what a String holds without memory of its own, and that many responses have.
-    private static let commonValues = [
-        "application/json", "application/json;charset=UTF-8", "application/json; charset=utf-8",
-        "application/json; charset=UTF-8", "text/html; charset=utf-8",
-    ]
-
+    /// A value that many responses have, and that is longer than what a String holds without memory of its own.
     private static func commonValue(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
-        guard bytes.count > 15, unsafe bytes[0] == UInt8(ascii: "a") || bytes[0] == UInt8(ascii: "t") else {
-            return nil
+        let text =
+            switch bytes.count {
+            case 16: "application/json"
+            case 24: "text/html; charset=utf-8"
+            case 30: "application/json;charset=UTF-8"
+            case 31: unsafe bytes[26] == 0x75 ? "application/json; charset=utf-8" : "application/json; charset=UTF-8"
+            default: ""
+            }
+        return unsafe !text.isEmpty && bytes.isEqual(to: text.utf8) ? text : nil
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the bytes are the others; `elementsEqual` looks at one after another.
+    func isEqual(to others: some Collection<UInt8>) -> Bool {
+        let isEqual = others.withContiguousStorageIfAvailable { others in
+            guard others.count == count, let start = others.baseAddress, let own = baseAddress else { return false }
+            return unsafe memcmp(own, start, count) == 0
         }
-        return commonValues.first { unsafe $0.utf8.count == bytes.count && $0.utf8.elementsEqual(bytes) }
+        return unsafe isEqual ?? others.elementsEqual(self)
     }
 }
 
