@@ -38,7 +38,7 @@ struct EncodedRequest: Sendable {
         let authority = request.authority ?? ""
         guard !authority.isEmpty else { throw .invalid("the request has no authority") }
         var url: [UInt8] = []
-        url.reserveCapacity(768)
+        url.reserveCapacity(512)
         url.append(contentsOf: scheme.utf8)
         url.append(contentsOf: "://".utf8)
         let host = url.count

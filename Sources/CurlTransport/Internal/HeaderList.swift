@@ -39,12 +39,12 @@ struct HeaderList {
     private mutating func reserve(nodes nodeCount: Int, bytes byteCount: Int) {
         if unsafe nodes.count < nodeCount {
             unsafe nodes.deallocate()
-            unsafe nodes = .allocate(capacity: max(16, nodeCount))
+            unsafe nodes = .allocate(capacity: max(8, nodeCount))
             unsafe nodes.initialize(repeating: curl_slist())
         }
         if unsafe bytes.count < byteCount {
             unsafe bytes.deallocate()
-            unsafe bytes = .allocate(capacity: max(512, byteCount))
+            unsafe bytes = .allocate(capacity: max(256, byteCount))
             unsafe bytes.initialize(repeating: 0)
         }
     }
