@@ -79,6 +79,22 @@ struct DecompressionTests {
         #expect(error.code == .bodyTooLarge, "\(error)")
     }
 
+    /// Whatever may wait for the reader, and whatever the reader waits for.
+    @Test(arguments: [262_144, 1 << 20, 1 << 24, 1 << 30], [false, true])
+    func theLimitHoldsWhateverMayWait(buffered: Int, isCollected: Bool) async throws {
+        var configuration = CurlTransport.Configuration(bufferSize: 1024)
+        configuration.maxDecompressedBytes = 1 << 20
+        configuration.maxBufferedBytes = buffered
+        let server = try Self.server(Self.bomb)
+        let transport = CurlTransport.patient(configuration)
+        let error = try await #require(throws: TransportError.self) {
+            if !isCollected { return _ = try await Self.size(transport, server) }
+            let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+            _ = try await response.body.collect(upTo: 1 << 30)
+        }
+        #expect(error.code == .bodyTooLarge, "\(error)")
+    }
+
     @Test
     func aLongBodyThatHardlyExpandsIsNone() async throws {
         var generator = SystemRandomNumberGenerator()

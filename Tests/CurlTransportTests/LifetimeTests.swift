@@ -1,9 +1,10 @@
-import CurlTransport
 import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
+
+@testable import CurlTransport
 
 /// Parallel use, queues, timeouts, and the transport's end.
 @Suite(.timeLimit(.minutes(30)))
@@ -42,6 +43,29 @@ struct LifetimeTests {
         }
         #expect(server.connectionCount <= 3)
         #expect(Set(server.receivedRequests.map(\.path)).count == 100)
+    }
+
+    @Test
+    func whoHasWaitedLongestIsNext() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer { request in
+            request.path == "/first" ? .wait(for: gate).then(.answer(body: "")) : .answer(body: "")
+        }
+        let loop = try #require(EventLoop(configuration: .init(maxConnectionsPerOrigin: 1).normalized()))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            func begin(_ path: String) throws {
+                let request = try EncodedRequest(.to(server.authority, .get, path), body: nil, decompresses: false)
+                let transfer = Transfer(request: request, deadline: Monotonic.never, loop: loop)
+                loop.submit(.start(transfer))
+            }
+            try begin("/first")
+            _ = try await server.requests(count: 1)
+            for index in 0..<20 { try begin("/\(index)") }
+            gate.open()
+            _ = try await server.requests(count: 21)
+        }
+        #expect(server.receivedRequests.map(\.path) == ["/first"] + (0..<20).map { "/\($0)" })
+        await loop.stop()
     }
 
     @Test

@@ -298,10 +298,11 @@ extension EventLoop {
         unsafe curl_share_cleanup(share)
         let (commands, jobs) = closeInbox()
         for command in commands {
-            if case .whenStopped(let continuation) = command {
-                waitingForStop.append(continuation)
-            } else if case .start(let transfer) = command {
-                transfer.finish(.shutDown, &resumptions)
+            switch command {
+            case .whenStopped(let continuation): waitingForStop.append(continuation)
+            case .start(let transfer): transfer.finish(.shutDown, &resumptions)
+            case .cancel(let transfer): transfer.abandon(&resumptions)
+            case .resumeReceiving, .resumeSending, .shutDown: break
             }
         }
         for job in jobs { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }

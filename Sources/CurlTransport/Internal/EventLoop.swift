@@ -135,14 +135,14 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func refuse(_ command: Command) {
+        var resumptions: [Resumption] = []
         switch command {
-        case .start(let transfer):
-            var resumptions: [Resumption] = []
-            transfer.finish(.shutDown, &resumptions)
-            for resumption in resumptions { resumption.carryOut() }
+        case .start(let transfer): transfer.finish(.shutDown, &resumptions)
+        case .cancel(let transfer): transfer.abandon(&resumptions)
         case .whenStopped(let continuation): continuation.resume()
-        case .cancel, .resumeReceiving, .resumeSending, .shutDown: break
+        case .resumeReceiving, .resumeSending, .shutDown: break
         }
+        for resumption in resumptions { resumption.carryOut() }
     }
 
     private func startThread() -> Bool {
@@ -272,6 +272,11 @@ final class EventLoop: @unchecked Sendable {
         ready.removeAll(keepingCapacity: true)
         swap(&ready, &resumptions)
     }
+}
+
+extension EventLoop: CustomReflectable {
+    /// A mirror without children: nothing of it may be looked at on another thread, and requests wait in it.
+    var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension EventLoop: TaskExecutor {

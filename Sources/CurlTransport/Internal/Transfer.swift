@@ -287,6 +287,14 @@ final class Transfer: @unchecked Sendable {
         origin = nil
     }
 
+    /// Ends the upload of a transfer that no loop has any more, and perhaps none ever had.
+    func abandon(_ resumptions: inout [Resumption]) {
+        shared.withLock { shared in
+            shared.isOver = true
+            shared.upload.end(&resumptions)
+        }
+    }
+
     /// Takes bytes of the body.
     ///
     /// - Parameters:
@@ -320,8 +328,11 @@ final class Transfer: @unchecked Sendable {
                 limit = max(limit, shared.wanted)
             }
             let isFull = withReception { reception in
-                reception.room = max(0, limit - shared.received.count - reception.incoming.count)
-                return reception.room == 0
+                let room = limit - shared.received.count - reception.incoming.count
+                // Past what a compressed body may expand to, each piece is looked at.
+                let most = request.decodes ? loop.configuration.maxDecompressedBytes : .max
+                reception.room = max(0, min(room, most - reception.bodyByteCount))
+                return room <= 0
             }
             if isFull { shared.isReceivePaused = true }
             return isFull
@@ -329,12 +340,18 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
-/// A continuation and what it is to be resumed with.
+extension Transfer: CustomReflectable {
+    /// A mirror without children: whoever prints a response does not print requests, nor what is the loop's own.
+    var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// A continuation and what it is to be resumed with, or whoever else is to hear of an end.
 enum Resumption {
     case head(Continuation<Transfer.Head, any Error>, Result<Transfer.Head, any Error>)
     case body(Continuation<[UInt8]?, any Error>, Result<[UInt8]?, any Error>)
     case upload(Continuation<Bool, Never>, Bool)
     case shutdown(Continuation<Void, Never>)
+    case cancellation(Task<Void, Never>)
 
     func carryOut() {
         switch self {
@@ -342,6 +359,7 @@ enum Resumption {
         case .body(let continuation, let result): continuation.resume(with: result)
         case .upload(let continuation, let isWanted): continuation.resume(returning: isWanted)
         case .shutdown(let continuation): continuation.resume()
+        case .cancellation(let task): task.cancel()
         }
     }
 }

@@ -18,12 +18,13 @@ struct UploadState {
     var reader: Continuation<Bool, Never>?
     var task: Task<Void, Never>?
 
+    /// Ends it; who waits, and the reading task, hear of it where nothing is locked: what is cancelled may do anything at once.
     mutating func end(_ resumptions: inout [Resumption]) {
         isOver = true
         chunk = []
         if let reader { resumptions.append(.upload(reader, false)) }
         reader = nil
-        task?.cancel()
+        if let task { resumptions.append(.cancellation(task)) }
         task = nil
     }
 }

@@ -7,7 +7,7 @@ struct OnceEach {
         arguments: [
             ("pthread_create(", "HTTPRecovery/Support/SystemThread.swift"),
             ("pthread_sigmask(", "HTTPRecovery/Support/SystemThread.swift"),
-            ("pthread_mutex_init(", "HTTPRecovery/Support/SystemMutex.swift"),
+            ("pthread_mutex_init(", "HTTPRecovery/Support/UnsafeMutablePointer+Mutex.swift"),
             ("clock_gettime(", "HTTPRecovery/Time/SystemClock.swift"),
             ("mkdir(", "HTTPRecovery/Support/Directory.swift"),
             ("rename(", "AuthRecovery/Tokens/PrivateFile.swift"),
