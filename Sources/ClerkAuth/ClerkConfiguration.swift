@@ -48,7 +48,9 @@ public struct ClerkConfiguration: Sendable {
     /// The language of the messages that Clerk sends, such as `de-DE`; nil leaves it to Clerk.
     public var locale: String?
 
-    /// Proves that somebody is no robot where Clerk wants that; nil, the default, cannot, and the refusal stands.
+    /// Proves that somebody is no robot where Clerk wants that; nil, the default, leaves that to the responder.
+    ///
+    /// Who signs in or up is asked by the key `captcha` for what this does not prove. Elsewhere the refusal stands.
     public var proofs: (any ClerkConfiguration.Proving)?
 
     /// Creates a configuration.

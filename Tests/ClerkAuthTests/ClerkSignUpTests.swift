@@ -117,7 +117,7 @@ import Testing
     @Test(
         arguments: [
             ("form_identifier_exists", 422, Outcome.Kind.conflict), ("sign_up_mode_restricted", 403, .permissionDenied),
-            ("captcha_missing_token", 400, .challengeRequired), ("not_allowed_access", 403, .permissionDenied),
+            ("user_quota_exceeded", 403, .quotaExhausted), ("not_allowed_access", 403, .permissionDenied),
         ] as [(String, Int, Outcome.Kind)]
     )
     func whatNoAnswerHelpsEndsIt(code: String, status: Int, kind: Outcome.Kind) async throws {

@@ -34,7 +34,7 @@ final class ClerkCall {
         var parts = Array(segments[(version + 1)...])
         let collections = [
             "client/sign_ins", "client/sign_ups", "client/sessions", "me/sessions", "me/phone_numbers",
-            "me/organization_invitations", "me/passkeys", "me/trusted_devices",
+            "me/organization_invitations", "me/passkeys", "me/trusted_devices", "me/email_addresses",
         ]
         let hasID =
             parts.count > 2 && collections.contains("\(parts[0])/\(parts[1])") && !Self.words.contains(parts[2])
@@ -66,10 +66,12 @@ final class ClerkCall {
         return value
     }
 
-    /// Sends a code or a link to somebody.
-    func send(_ code: String, to address: String, for id: String) {
+    /// Sends a code or a link to somebody, now or later.
+    func send(_ code: String, to address: String, for id: String, at time: Int64? = nil) {
         let channel = strategy.hasSuffix("phone_code") ? "phone" : "email"
-        context.send(.init(to: address, channel: channel, strategy: strategy, code: code, sentAt: now, signIn: id))
+        context.send(
+            .init(to: address, channel: channel, strategy: strategy, code: code, sentAt: time ?? now, signIn: id)
+        )
     }
 
     /// What `Authorization` holds, with or without `Bearer`; nil for nothing.

@@ -10,6 +10,8 @@ extension ClerkFailure {
         .saying("The token of the captcha is missing.")
     static let captchaInvalid = ClerkFailure(400, "captcha_invalid", "Captcha invalid")
         .saying("The captcha was not solved. Please try again.")
+    static let messageNotSent = ClerkFailure(400, "sms_verification_not_yet_sent", "Message not sent yet")
+        .saying("The message with the code is still on its way. Please wait a moment.")
     static let protectCheckResolved = ClerkFailure(400, "protect_check_already_resolved", "Already resolved")
         .saying("The check has been passed already.")
     static func protectCheckRequired(_ check: ClerkProtectCheck) -> ClerkFailure {

@@ -4,12 +4,13 @@ import HTTPRecovery
 struct ClerkAccount: Sendable {
     let id: String
     var user: SandboxUser
-    let emails: [Contact]
+    var emails: [Contact]
     var phones: [Contact]
     let createdAt: Int64
     var backupCodes: [String]
-    /// The numbers that nobody has proved yet, and the codes that were sent to them.
+    /// The numbers and addresses that nobody has proved yet, and the codes that were sent to them.
     var newPhones: [String: (contact: Contact, proof: ClerkProof?)] = [:]
+    var newEmails: [String: (contact: Contact, proof: ClerkProof?)] = [:]
     /// The passkeys that were made here, by Clerk's ids, and what is wanted of those that are not made yet.
     var passkeys: [String: String] = [:]
     var newPasskeys: [String: JSONValue] = [:]
@@ -150,6 +151,8 @@ struct ClerkProof: Sendable {
     var expireAt: Int64?
     var code: String?
     var sentAt: Int64 = 0
+    /// When its message leaves.
+    var leavesAt: Int64 = 0
     /// The challenge that a passkey has to sign.
     var nonce: String?
     /// The challenge that the key of a device has to sign.
@@ -178,6 +181,7 @@ struct ClerkProof: Sendable {
             status = "expired"
             throw .verificationExpired
         }
+        if leavesAt > call.now { throw .messageNotSent }
         attempts += 1
         let isRight = code != nil && code == self.code
         if isRight {

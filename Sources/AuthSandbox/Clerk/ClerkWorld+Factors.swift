@@ -64,9 +64,10 @@ extension ClerkWorld {
     /// Sends a code, if there is somebody to send it to.
     func sendCode(to address: String?, for id: String, _ call: ClerkCall) -> ClerkProof {
         let code = Self.isTestAddress(address) ? "424242" : call.context.codes.sixDigits()
-        if let address { call.send(code, to: address, for: id) }
+        let leavesAt = call.now + (call.strategy.hasSuffix("phone_code") ? call.settings.smsDelay : 0)
+        if let address { call.send(code, to: address, for: id, at: leavesAt) }
         let end = call.now + call.settings.codeLife
-        return ClerkProof(strategy: call.strategy, expireAt: end, code: code, sentAt: call.now)
+        return ClerkProof(strategy: call.strategy, expireAt: end, code: code, sentAt: call.now, leavesAt: leavesAt)
     }
 
     /// Where a code goes: the address that the form names, or the first one; nil for somebody who does not exist.

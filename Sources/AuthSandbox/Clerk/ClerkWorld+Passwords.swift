@@ -20,15 +20,8 @@ extension ClerkWorld {
         return wrapped(signInView(signIn.id), signIn.client)
     }
 
-    /// Something sensitive: a new password, for somebody who has proved themselves of late.
-    mutating func changePassword(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
-        let session = try speakingSession(call)
+    mutating func changePassword(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
         guard let account = accounts[session.account] else { throw .notFound("user") }
-        let step: ClerkStep = account.secondFactors.isEmpty ? .first : .second
-        let freshFor = call.settings.freshFor
-        guard let proved = session.provedAt[step], call.now - proved < freshFor else {
-            throw .reverificationRequired(level: step.rawValue, minutes: freshFor / 60_000)
-        }
         let password = try call.required("new_password")
         try check(password, of: account.user, call)
         accounts[account.id]?.user.password = password

@@ -2,11 +2,30 @@ import HTTPRecovery
 
 // What somebody who is signed in does about their account and organizations, and what finishes the tasks of a session.
 extension ClerkWorld {
+    /// What only somebody does who has proved themselves of late.
+    private static let sensitive: Set<String> = [
+        "DELETE me", "POST me/change_password", "POST me/sessions/{id}/revoke", "POST me/totp", "DELETE me/totp",
+        "POST me/backup_codes", "POST me/passkeys", "DELETE me/passkeys/{id}", "POST me/phone_numbers",
+        "PATCH me/phone_numbers/{id}", "DELETE me/phone_numbers/{id}", "POST me/email_addresses",
+        "DELETE me/email_addresses/{id}",
+    ]
+
+    /// Refuses somebody who has not proved themselves of late, by the strongest that the session was made with.
+    private func checkFresh(_ session: ClerkSession, _ call: ClerkCall) throws(ClerkFailure) {
+        let step: ClerkStep = session.provedAt[.second] == nil ? .first : .second
+        let freshFor = call.settings.freshFor
+        guard let proved = session.provedAt[step], call.now - proved < freshFor else {
+            throw .reverificationRequired(level: step.rawValue, minutes: freshFor / 60_000)
+        }
+    }
+
     mutating func answerSomebodySignedIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let session = try speakingSession(call)
+        if Self.sensitive.contains(call.route) { try checkFresh(session, call) }
         switch call.route {
         case "GET me": return wrapped(userView(session.account), call.client)
-        case "POST me/change_password": return try changePassword(call)
+        case "POST me/change_password": return try changePassword(call, session)
+        case "DELETE me": return deleteUser(session.account, call)
         case "POST me/sessions/{id}/revoke": return try revokeOwnSession(call)
         case "GET me/sessions/active":
             let live = sessions.values.filter { $0.account == session.account && $0.isLive }
@@ -30,6 +49,7 @@ extension ClerkWorld {
         case "DELETE me/totp":
             accounts[session.account]?.user.totpSecret = nil
             return wrapped(["object": "totp", "deleted": true], call.client)
+        case let route where route.contains("me/email_addresses"): return try answerEmailAddresses(call, session)
         case let route where route.contains("me/trusted_devices"): return try answerTrustedDevices(call, session)
         case "POST me/passkeys": return try createPasskey(call, session)
         case "POST me/passkeys/{id}/attempt_verification": return try verifyPasskey(call, session)

@@ -205,6 +205,7 @@ extension ClerkWorld {
 
     func environmentView(_ settings: SandboxSettings) -> JSONValue {
         let (policy, lockout) = (settings.passwordPolicy, settings.lockout)
+        let wantsCaptcha = settings.captcha != "off"
         return [
             "auth_config": [
                 "object": "auth_config", "id": .string("aconf_" + instance),
@@ -218,6 +219,10 @@ extension ClerkWorld {
                 "instance_environment_type": "development", "application_name": "auth-sandbox",
                 "preferred_sign_in_strategy": "password", "branded": false, "show_devmode_warning": false,
                 "home_url": "", "sign_in_url": "", "sign_up_url": "", "user_profile_url": "",
+                "captcha_provider": "turnstile", "captcha_widget_type": wantsCaptcha ? "smart" : .null,
+                "captcha_public_key": wantsCaptcha ? "sandbox-key" : .null,
+                "captcha_public_key_invisible": wantsCaptcha ? "sandbox-invisible-key" : .null,
+                "captcha_oauth_bypass": [],
             ],
             "user_settings": [
                 "attributes": [
@@ -234,7 +239,7 @@ extension ClerkWorld {
                     "require_special_char": .bool(policy.requiresSpecial), "enforce_hibp_on_sign_in": true,
                 ],
                 "sign_up": [
-                    "mode": .string(settings.signUpMode),
+                    "mode": .string(settings.signUpMode), "captcha_enabled": .bool(wantsCaptcha),
                     "legal_consent_enabled": .bool(settings.requiredFields.contains("legal_accepted")),
                 ],
                 "social": .object(

@@ -19,6 +19,8 @@ public struct ClerkEnvironment: Sendable, Hashable {
     public var lockoutThreshold: Int?
     /// How long an account stays locked; nil if that has no end, or is not said.
     public var lockoutDuration: Duration?
+    /// How captchas are shown; nil if the instance says nothing of any.
+    public var captcha: ClerkEnvironment.Captcha?
     /// Whether Clerk is being maintained.
     public var isInMaintenance: Bool
     /// The whole, as Clerk sends it.
@@ -42,6 +44,7 @@ public struct ClerkEnvironment: Sendable, Hashable {
             isLocking
             ? lockout?["duration_in_minutes"]?.number.map { .seconds(min(max($0.saturatedInt, 0), 1 << 40) * 60) }
             : nil
+        captcha = ClerkEnvironment.Captcha(json)
         isInMaintenance = json["maintenance_mode"]?.bool == true
     }
 

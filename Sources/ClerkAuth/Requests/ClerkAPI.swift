@@ -12,6 +12,9 @@ struct ClerkAPI: Sendable, ClientBound {
     let tokens: any TokenStore
     var configuration: ClerkConfiguration
 
+    /// What proves that nobody is a robot, for what begins a flow.
+    var evidence = AbuseEvidence()
+
     /// What the server has told of the client.
     let mirror = ClientMirror()
     let reads = ClientReads()
@@ -64,6 +67,7 @@ struct ClerkAPI: Sendable, ClientBound {
         request.headerFields[.accept] = request.headerFields[.accept] ?? "application/json"
         let body = call.body?.body(typedIn: &request.headerFields)
         let progress = CallProgress()
+        if call.beginsFlow { progress.add(evidence.form) }
         var policies = call.policies
         let sessionID = call.concerns ?? call.sessionID
         if sessionID != nil || call.asksClient {

@@ -12,6 +12,11 @@ extension Clerk {
     ///
     /// If a session exists already, it is used, unless the server shows that it is another person's.
     ///
+    /// Where Clerk wants a captcha or another proof that somebody is no robot, and the configuration has none, the responder is
+    /// asked by the key `captcha`. The question's hint is JSON: `code`, by which Clerk has asked, and what the widget needs: for a
+    /// captcha (the factor's name is `captcha`) its provider, site keys and sort, for a `protect_check` what Clerk says of the
+    /// check. The answer is what the widget has given; of a captcha it may be JSON with `token` and `widget_type`.
+    ///
     /// - Parameters:
     ///   - identifier: E-mail address, phone number or user name.
     ///   - password: The password; nil lets the person choose among what the server offers.
@@ -142,10 +147,10 @@ extension Clerk {
         // Whoever comes back with the address has to be the one who has asked for it.
         api.configuration.waitsForLinks = false
         var machine = ClerkSignInMachine(api: api, goal: .identifier(identifier))
-        if case .choose(let factors) = try await machine.begin(),
-            let factor = factors.first(where: { $0.key == .emailLink })
-        {
-            _ = try await machine.choose(factor)
+        let begun = try await machine.begin()
+        if case .prove(_, let refusal) = begun { throw refusal }
+        if case .choose(let factors) = begun, let factor = factors.first(where: { $0.key == .emailLink }) {
+            if case .prove(_, let refusal) = try await machine.choose(factor) { throw refusal }
             if let link = machine.pendingLink { return link }
         }
         throw RecoveryError(

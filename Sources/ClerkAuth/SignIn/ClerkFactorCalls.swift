@@ -123,8 +123,8 @@ struct ClerkFactorCalls: Sendable, ClientBound {
         do {
             return try await api.perform(call)
         } catch let error as RecoveryError {
-            // Not refused: the flow stands at a proof against abuse, which can be given here.
-            guard api.configuration.proofs != nil, let response = error.response, error.kind == .challengeRequired,
+            // Not refused: a sign-in or a sign-up stands at a proof against abuse, which can be given.
+            guard sessionID == nil, let response = error.response, error.kind == .challengeRequired,
                 (200..<300).contains(response.status.code)
             else { throw error }
             return ClerkAnswer(json: try await response.json(), response: response)

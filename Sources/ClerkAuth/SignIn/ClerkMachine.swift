@@ -4,13 +4,20 @@ import HTTPRecovery
 /// A sign-in at Clerk from its beginning to a session without tasks: one part after the other.
 struct ClerkMachine: SignInMachine {
     private var api: ClerkAPI
-    private var stage: any ClerkStage
+    var stage: any ClerkStage
     /// Where it begins again, if another part has taken a proof over.
     private var opening: (any ClerkStage)?
     /// The error of a step of which nobody knows what has become.
     private var doubt: RecoveryError?
     /// What the present step is made with.
     private var context: SignInContext?
+    /// The proof against abuse that is asked for.
+    var asked: AbuseQuestion?
+    /// The one that was given, while what has waited for it is done, and the factor that this is about.
+    var proved: AbuseQuestion?
+    var retried: Factor?
+    /// What was given for what begins a flow, until that has begun.
+    var evidence = AbuseEvidence()
 
     init(api: ClerkAPI, _ stage: any ClerkStage) {
         self.api = api
@@ -30,37 +37,42 @@ struct ClerkMachine: SignInMachine {
             self.opening = nil
             take(over: opening)
         }
-        do { return try await goOn(stage.begin()) } catch { throw conclusion(of: error) }
+        asked = nil
+        return try await make(.begin)
     }
 
     mutating func resync() async throws -> SignInStep<ClerkSession> {
         let before = doubt
-        doubt = nil
-        return try await goOn(stage.resync(after: before))
+        (doubt, asked) = (nil, nil)
+        return try await make(.resync(after: before))
     }
 
     mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
-        do { return try await goOn(stage.choose(factor)) } catch { throw conclusion(of: error) }
+        try await make(.choose(factor))
     }
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
-        do { return try await goOn(stage.submit(answer, to: challenge)) } catch { throw conclusion(of: error) }
+        guard challenge.key == .captcha, let question = asked.take() else {
+            return try await make(.submit(answer, challenge))
+        }
+        return try await prove(answer, to: question)
     }
 
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ClerkSession> {
-        try await goOn(stage.poll(unlessBoundBy: bound))
+        try await make(.poll(unlessBoundBy: bound))
     }
 
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
-        do {
-            return try await goOn(stage.resend(factor, waitingAtMost: limit))
-        } catch {
-            throw conclusion(of: error)
-        }
+        guard factor.key == .captcha else { return try await make(.resend(factor, waitingAtMost: limit)) }
+        if let asked { return .ask(asked.challenge) }
+        return try await make(.resend(retried ?? factor, waitingAtMost: limit))
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
-        do { return try await goOn(stage.replace(factor, after: refusal)) } catch { throw conclusion(of: error) }
+        guard factor.key == .captcha else { return try await make(.replace(factor, after: refusal)) }
+        // Nothing stands in for a proof against abuse.
+        if let asked, refusal == nil { throw asked.refusal }
+        return try await make(.replace(retried ?? factor, after: refusal))
     }
 
     /// What an error means for the sign-in: what became of a step that is not to be taken again can be read.
@@ -75,26 +87,35 @@ struct ClerkMachine: SignInMachine {
 
     // MARK: From part to part
 
-    private mutating func goOn(_ first: ClerkStep) async throws -> SignInStep<ClerkSession> {
-        var step = first
+    mutating func make(_ first: ClerkMove) async throws -> SignInStep<ClerkSession> {
+        var move = first
         while true {
+            let step: ClerkStep
+            do {
+                stage.api.evidence = evidence
+                step = try await stage.make(move)
+            } catch let refusal as RecoveryError {
+                if let question = try await question(about: refusal, of: move) { return question }
+                evidence = AbuseEvidence()
+                throw first.isReading ? refusal : conclusion(of: refusal)
+            }
+            evidence = AbuseEvidence()
             switch step {
             case .ask(let question): return .ask(question)
             case .choose(let factors): return .choose(factors)
             case .pending(let question, let pause): return .pending(question, pause)
+            case .prove(let check, let refusal): return try await ask(for: check, orElse: refusal)
             case .finished(let session) where session.status == .pending:
                 // What comes now is about the session, whatever has led to it.
                 opening = nil
                 take(over: ClerkTaskMachine(api: api, session: session))
-                step = try await stage.begin()
             case .finished(let session): return .finished(session)
             case .transferToSignIn(let account):
                 try transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
-                step = try await stage.begin()
             case .transferToSignUp(let request):
                 try transfer(to: ClerkSignUpMachine(api: api, request: request))
-                step = try await stage.begin()
             }
+            move = .begin
         }
     }
 
@@ -116,7 +137,8 @@ struct ClerkMachine: SignInMachine {
 
     var memory: JSONValue {
         .object(
-            [JSONValue.Member("stage", Self.memory(of: stage))]
+            [JSONValue.Member("stage", Self.memory(of: stage)), JSONValue.Member("evidence", evidence.memory)]
+                + (asked.map { [JSONValue.Member("asked", $0.memory)] } ?? [])
                 + (opening.map { [JSONValue.Member("opening", Self.memory(of: $0))] } ?? [])
         )
     }
@@ -125,6 +147,10 @@ struct ClerkMachine: SignInMachine {
     init?(memory: JSONValue, api: ClerkAPI) {
         guard let stage = memory["stage"].flatMap({ Self.stage($0, api) }) else { return nil }
         self.init(api: api, stage)
+        guard let evidence = memory["evidence"].flatMap({ AbuseEvidence(memory: $0) }),
+            let asked = AbuseQuestion?(memory: memory["asked"] ?? .null)
+        else { return nil }
+        (self.evidence, self.asked) = (evidence, asked)
         guard let before = memory["opening"] else { return }
         guard let opening = Self.stage(before, api) else { return nil }
         self.opening = opening

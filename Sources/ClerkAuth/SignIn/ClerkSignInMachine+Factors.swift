@@ -111,13 +111,34 @@ extension ClerkSignInMachine {
         }
     }
 
+    /// Has the key of this device sign the challenge of a new sign-in; what was signed is presented once.
+    mutating func signWithDevice(_ id: String) async throws -> ClerkStep {
+        guard let key = api.configuration.trustedDevice else { throw RecoveryError.missing("trusted_device") }
+        signIn = nil
+        let answer = try await calls.perform(
+            calls.spending("/client/sign_ins", ["strategy": "trusted_device", "trusted_device_id": id])
+        )
+        guard let begun = answer.signIn, begun.status == .needsFirstFactor, begun.check == nil,
+            let data = begun.firstFactorVerification?.deviceData
+        else { return try await advance(answer) }
+        signIn = begun
+        if let name = begun.identifier { calls.account = LockoutLedger.account(for: name) }
+        var form: FormFields = ["strategy": "trusted_device", "algorithm": "ES256"]
+        form.add("client_data", data)
+        form.add("signature", secret: try await key.signature(of: data))
+        return try await advance(calls.perform(calls.spending("\(path())/attempt_first_factor", form)))
+    }
+
     /// Goes on with what a link has led to; with anything else the server is asked whether the link was opened.
     mutating func open(_ answer: Secret, of challenge: Challenge) async throws -> ClerkStep {
         if let proof, let callback = EmailLinkCallback(answer) {
             // It can be presented once; another link has another proof.
             self.proof = nil
-            return try await redeem(try await calls.ticket(for: callback, proof: proof, until: codeLimit))
+            let ticket = try await calls.ticket(for: callback, proof: proof, until: codeLimit)
+            approval = ticket
+            return try await redeem(ticket)
         }
+        if let approval { return try await redeem(approval) }
         let before = signIn?.status
         let read = try await calls.perform(ClerkAPI.Call(path: try path()))
         guard let updated = read.signIn, updated.status != before else {

@@ -16,6 +16,8 @@ struct ClerkSignInMachine: ClerkStage {
     private var isToldOfPassword = false
     /// What the link that was sent last is bound to.
     var proof: OAuthClient.ProofKey?
+    /// The ticket that an opened link has led to, while it is not redeemed.
+    var approval: Secret?
     /// The proofs against abuse that were presented.
     private var checks = ProtectCheck()
     /// The factor whose code or link was asked for last.
@@ -34,7 +36,14 @@ struct ClerkSignInMachine: ClerkStage {
         if case .identifier(_, let password) = goal { self.password = password }
     }
 
-    var api: ClerkAPI { calls.api }
+    var api: ClerkAPI {
+        get { calls.api }
+        set { calls.api = newValue }
+    }
+
+    var placeOfProofs: AbuseQuestion.Place? {
+        approval == nil ? (try? path()).map { .flow(path: $0) } ?? .creation : .creation
+    }
 
     mutating func enter(_ context: SignInContext) {
         calls.api = api.within(context.operation)
@@ -94,7 +103,7 @@ struct ClerkSignInMachine: ClerkStage {
     }
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
-        codeLimit = nil
+        (codeLimit, approval) = (nil, nil)
         early = EarlyCode()
         switch factor.key {
         case .emailCode, .phoneCode, .emailLink, .redirect: return try await prepare(factor)
@@ -214,36 +223,22 @@ struct ClerkSignInMachine: ClerkStage {
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
-            // A client token that was refused before anything was looked at is superseded by the one that is read next.
-            if error.remedies.first == .resync, error.outcome.provesNothingSpent { isOpeningSpent = false }
+            // A client token that was refused before anything was looked at is superseded by the one that is read next; and
+            // a robot's creation is looked at when a person has proved to be there.
+            let isUnseen = error.remedies.first == .resync || error.outcome.isAboutRobots
+            if isUnseen, error.outcome.provesNothingSpent { isOpeningSpent = false }
             openingRefusal = error
             throw error
         }
-    }
-
-    /// Has the key of this device sign the challenge of a new sign-in; what was signed is presented once.
-    private mutating func signWithDevice(_ id: String) async throws -> ClerkStep {
-        guard let key = api.configuration.trustedDevice else { throw RecoveryError.missing("trusted_device") }
-        signIn = nil
-        let answer = try await calls.perform(
-            calls.spending("/client/sign_ins", ["strategy": "trusted_device", "trusted_device_id": id])
-        )
-        guard let begun = answer.signIn, begun.status == .needsFirstFactor, begun.check == nil,
-            let data = begun.firstFactorVerification?.deviceData
-        else { return try await advance(answer) }
-        signIn = begun
-        if let name = begun.identifier { calls.account = LockoutLedger.account(for: name) }
-        var form: FormFields = ["strategy": "trusted_device", "algorithm": "ES256"]
-        form.add("client_data", data)
-        form.add("signature", secret: try await key.signature(of: data))
-        return try await advance(calls.perform(calls.spending("\(path())/attempt_first_factor", form)))
     }
 
     mutating func redeem(_ ticket: Secret) async throws -> ClerkStep {
         var form = FormFields()
         form.add("strategy", "ticket")
         form.add("ticket", secret: ticket)
-        return try await create(form)
+        let step = try await create(form)
+        approval = nil
+        return step
     }
 
     // MARK: Where the sign-in stands
@@ -274,6 +269,8 @@ struct ClerkSignInMachine: ClerkStage {
         return direct.isEmpty ? factors : direct
     }
 
+    mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep { try await advance(answer) }
+
     mutating func advance(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = answer.signIn else { throw answer.failure(.unreadable) }
         return try await follow(updated, answer)
@@ -288,9 +285,12 @@ struct ClerkSignInMachine: ClerkStage {
         if let name = updated.identifier { calls.account = LockoutLedger.account(for: name) }
         if let check = updated.check {
             var checks = checks
-            let answer = try await checks.prove(check, of: path(), after: answer, calls)
+            let proved = try await checks.prove(check, of: path(), calls)
             self.checks = checks
-            return try await advance(answer)
+            guard let proved else {
+                return .prove(check, orElse: answer.failure(.challengeRequired, [.solveChallenge]))
+            }
+            return try await advance(proved)
         }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
@@ -371,7 +371,7 @@ extension ClerkSignInMachine: RecalledFields {
             .init("is_told_of_password", \.isToldOfPassword), .init("proof", \.proof),
             .init("checks", \.checks), .init("chosen", \.chosen), .init("code_limit", \.codeLimit),
             .init("early_answers", \.early.count), .init("early_factor", \.early.factor),
-            .init("sign_in", \.signIn),
+            .init("approval", \.approval), .init("sign_in", \.signIn),
         ]
     }
 }

@@ -9,6 +9,11 @@ protocol ClerkStage: Sendable {
     /// All that it has to know to go on.
     var recalled: JSONValue { get }
 
+    var api: ClerkAPI { get set }
+
+    /// Where a proof against abuse goes; nil where only the client takes one.
+    var placeOfProofs: AbuseQuestion.Place? { get }
+
     /// What ``begin()`` presents an answer to.
     var openingFactor: Factor? { get }
 
@@ -26,6 +31,8 @@ protocol ClerkStage: Sendable {
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> ClerkStep
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> ClerkStep
+    /// Goes on with what the server says to a proof against abuse.
+    mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep
 }
 
 extension ClerkStage {
@@ -41,6 +48,8 @@ enum ClerkStep: Sendable {
     case ask(Challenge)
     case choose([Factor])
     case pending(Challenge, SignInContext.Pause)
+    /// A proof against abuse is wanted before the flow goes on; where nobody can be asked, the error stands.
+    case prove(JSONValue, orElse: RecoveryError)
     /// The session exists; it may have tasks.
     case finished(ClerkSession)
     /// Who has proved themselves has an account, by this name if that is known: the proof is a sign-in's.

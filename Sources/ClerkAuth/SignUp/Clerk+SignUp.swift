@@ -7,7 +7,8 @@ extension Clerk {
     /// What the instance requires and the request does not bring is asked for, one field at a time: a password by the key
     /// `new_password`, a phone number by `phone_number`, anything else by `text` with Clerk's name of the field as the
     /// prompt. Addresses and numbers are proved by codes, each of which is sent once. Who has proved themselves to a
-    /// provider and turns out to have an account is signed in.
+    /// provider and turns out to have an account is signed in. Where Clerk wants a captcha or another proof that somebody is no
+    /// robot, and the configuration has none, it is asked for by the key `captcha`, as in a sign-in.
     ///
     /// - Parameters:
     ///   - request: What they sign up with.

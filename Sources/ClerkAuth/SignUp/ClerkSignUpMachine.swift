@@ -20,6 +20,15 @@ struct ClerkSignUpMachine: ClerkStage {
         self.request = request
     }
 
+    var api: ClerkAPI {
+        get { calls.api }
+        set { calls.api = newValue }
+    }
+
+    var placeOfProofs: AbuseQuestion.Place? {
+        (try? path()).map { .flow(path: $0) } ?? .creation
+    }
+
     /// The field of the consent to the terms.
     private static let consent = "legal_accepted"
 
@@ -215,7 +224,7 @@ struct ClerkSignUpMachine: ClerkStage {
         }
     }
 
-    private mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep {
+    mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = Self.signUp(in: answer) else { throw answer.failure(.unreadable) }
         return try await follow(updated, answer)
     }
@@ -229,9 +238,12 @@ struct ClerkSignUpMachine: ClerkStage {
         if updated.status == .abandoned { throw answer.failure(.flowExpired, [.restartFlow]) }
         if let check = updated.check {
             var checks = checks
-            let answer = try await checks.prove(check, of: path(), after: answer, calls)
+            let proved = try await checks.prove(check, of: path(), calls)
             self.checks = checks
-            return try await follow(answer)
+            guard let proved else {
+                return .prove(check, orElse: answer.failure(.challengeRequired, [.solveChallenge]))
+            }
+            return try await follow(proved)
         }
         if updated.verifications["external_account"]?.isTransferable == true {
             return .transferToSignIn(account: updated.emailAddress.map { LockoutLedger.account(for: $0) })

@@ -5,19 +5,19 @@ import HTTPTypes
 extension ClerkConfiguration {
     /// Proves to Clerk that somebody is no robot, where the program can: it shows a widget, or asks a service.
     ///
-    /// It works within the deadline of the call that was refused. A service without a browser has none, and its calls end as
-    /// `challenge_required`.
+    /// It works within the deadline of the call that was refused. What it does not solve in a sign-in or a sign-up is asked for
+    /// as a question (`Factor.Key.captcha`); any other call ends as `challenge_required`.
     public protocol Proving: Sendable {
         /// Solves a captcha.
         ///
-        /// - Returns: The widget's token; nil if it cannot be solved, and the refusal stands.
+        /// - Returns: The widget's token; nil if it cannot be solved.
         /// - Throws: Anything, which becomes the cause of the refusal; `CancellationError` when the task is cancelled.
         func captcha() async throws -> ClerkConfiguration.Captcha?
 
         /// Proves what Clerk's protection wants.
         ///
         /// - Parameter check: What it wants, as Clerk says it: `sdk_url`, `token`, `expires_at`.
-        /// - Returns: The proof; nil if there is none, and the refusal stands.
+        /// - Returns: The proof; nil if there is none.
         /// - Throws: As ``captcha()``.
         func proof(for check: JSONValue) async throws -> Secret?
     }
@@ -51,21 +51,16 @@ struct AbuseProof: RecoveryPolicy {
         guard failure.wasSent, failure.outcome.processed == .no else { return .pass }
         switch failure.outcome.code {
         case "requires_captcha": return repair(.captcha(isInForm: false))
-        case "captcha_missing_token" where beginsFlow: return repair(.captcha(isInForm: true))
+        case "captcha_missing_token" where call.beginsFlow: return repair(.captcha(isInForm: true))
         case "requires_protect_check":
             if let flow = Self.flow(in: call.path) { return repair(.check(flow)) }
-            return beginsFlow ? repair(.check(nil)) : .pass
+            return call.beginsFlow ? repair(.check(nil)) : .pass
         default: return .pass
         }
     }
 
     private func repair(_ wanted: Proof.Wanted) -> FailureContext.Decision {
         .repair(Proof(api: api, source: source, wanted: wanted, progress: progress))
-    }
-
-    /// Whether the call begins a sign-in or a sign-up, whose form can take proofs along.
-    private var beginsFlow: Bool {
-        call.method == .post && ["/client/sign_ins", "/client/sign_ups"].contains(call.path)
     }
 
     /// The path of the sign-in or sign-up that a path is about; nil if it is about none.
@@ -99,7 +94,7 @@ struct AbuseProof: RecoveryPolicy {
                     return .failed(outcome, reason: .notRecoverable)
                 }
                 guard !isInForm else {
-                    progress.add(captcha.form)
+                    progress.add(AbuseEvidence(captcha: captcha).form)
                     return .repaired
                 }
                 call = .captcha(captcha)
@@ -108,7 +103,7 @@ struct AbuseProof: RecoveryPolicy {
                     return .failed(outcome, reason: .notRecoverable)
                 }
                 guard let flow else {
-                    progress.add(.proof(proof))
+                    progress.add(AbuseEvidence(proof: proof).form)
                     return .repaired
                 }
                 call = .protectCheck(of: flow, proof)
@@ -131,33 +126,29 @@ struct AbuseProof: RecoveryPolicy {
     }
 }
 
-extension ClerkConfiguration.Captcha {
-    fileprivate var form: FormFields {
-        var form = FormFields()
-        form.add("captcha_token", secret: token)
-        form.add("captcha_widget_type", widgetType)
-        return form
-    }
-}
-
-extension FormFields {
-    fileprivate static func proof(_ proof: Secret) -> FormFields {
-        var form = FormFields()
-        form.add("proof_token", secret: proof)
-        return form
-    }
-}
-
 extension ClerkAPI.Call {
+    /// Whether the call begins a sign-in or a sign-up, whose form can take proofs along.
+    var beginsFlow: Bool { method == .post && ["/client/sign_ins", "/client/sign_ups"].contains(path) }
+
     /// Presents a captcha's token.
     fileprivate static func captcha(_ captcha: ClerkConfiguration.Captcha) -> ClerkAPI.Call {
-        ClerkAPI.Call(method: .post, path: "/client/verify", body: .form(captcha.form), resend: .spending)
+        ClerkAPI.Call(
+            method: .post,
+            path: "/client/verify",
+            body: .form(AbuseEvidence(captcha: captcha).form),
+            resend: .spending
+        )
     }
 
     /// Presents the proof that a sign-in or a sign-up wants against abuse.
     ///
     /// - Parameter flow: Its path.
     static func protectCheck(of flow: String, _ proof: Secret) -> ClerkAPI.Call {
-        ClerkAPI.Call(method: .patch, path: "\(flow)/protect_check", body: .form(.proof(proof)), resend: .spending)
+        ClerkAPI.Call(
+            method: .patch,
+            path: "\(flow)/protect_check",
+            body: .form(AbuseEvidence(proof: proof).form),
+            resend: .spending
+        )
     }
 }

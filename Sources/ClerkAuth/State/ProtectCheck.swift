@@ -25,21 +25,15 @@ struct ProtectCheck: RememberedFields {
         return flow?["status"]?.string == ClerkSignInStatus.needsProtectCheck.rawValue ? .object([]) : nil
     }
 
-    /// Presents the proof for what a flow waits for.
+    /// Presents the proof that the program itself has for what a flow waits for.
     ///
     /// - Parameters:
     ///   - check: What it waits for.
     ///   - path: The flow's.
-    ///   - answer: What has told of it.
-    /// - Throws: `RecoveryError` of the kind `challenge_required` if there is no proof, or it has changed nothing.
-    mutating func prove(
-        _ check: JSONValue,
-        of path: String,
-        after answer: ClerkAnswer,
-        _ calls: ClerkFactorCalls
-    ) async throws -> ClerkAnswer {
+    /// - Returns: Nil if it has none, or the last has changed nothing.
+    mutating func prove(_ check: JSONValue, of path: String, _ calls: ClerkFactorCalls) async throws -> ClerkAnswer? {
         guard count < Self.limit, check != last, let proof = try await calls.api.configuration.proofs?.proof(for: check)
-        else { throw answer.failure(.challengeRequired, [.solveChallenge]) }
+        else { return nil }
         count += 1
         last = check
         return try await calls.perform(.protectCheck(of: path, proof))

@@ -21,7 +21,7 @@ struct ClerkTaskMachine: ClerkStage {
         }
     }
 
-    private var api: ClerkAPI
+    var api: ClerkAPI
     private var session: ClerkSession
     /// The number that a code is sent to.
     private var phone: String?
@@ -42,6 +42,7 @@ struct ClerkTaskMachine: ClerkStage {
     }
 
     var openingFactor: Factor? { nil }
+    var placeOfProofs: AbuseQuestion.Place? { nil }
 
     private var task: ClerkTask? { session.tasks.first.map { ClerkTask(rawValue: $0) } }
 
@@ -91,6 +92,8 @@ struct ClerkTaskMachine: ClerkStage {
         if let step = early.question() { return ClerkStep(step) }
         return try await touch()
     }
+
+    mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep { try await resync(after: nil) }
 
     // MARK: Where the session stands
 
