@@ -139,6 +139,18 @@ struct ForgeRockSandboxBench {
         SandboxPerson(self, answers, choosing: choices)
     }
 
+    /// Somebody who decides about a push on their phone as soon as they see the so-manieth of them.
+    func person(deciding isApproved: Bool?, about number: Int = 1) -> SandboxPerson {
+        SandboxPerson(self, [:], choosing: [], deciding: isApproved, about: number)
+    }
+
+    /// Decides about the pushes that wait.
+    func decide(_ isApproved: Bool) {
+        server.withLock { server in
+            _ = try? server.world.forgerock.decide(isApproved, for: nil, now: server.now)
+        }
+    }
+
     /// How often the journey was posted.
     var steps: Int { transport.received.count { $0.request.path?.contains("/authenticate") == true } }
 }
@@ -156,9 +168,18 @@ final class SandboxPerson: ChallengeResponder {
 
     private let bench: ForgeRockSandboxBench
     private let state: Locked<State>
+    /// What is decided about which push.
+    private let decision: (isApproved: Bool?, number: Int)
 
-    init(_ bench: ForgeRockSandboxBench, _ answers: [Factor.Key: [Secret]], choosing choices: [String]) {
+    init(
+        _ bench: ForgeRockSandboxBench,
+        _ answers: [Factor.Key: [Secret]],
+        choosing choices: [String],
+        deciding isApproved: Bool? = nil,
+        about number: Int = 1
+    ) {
         self.bench = bench
+        decision = (isApproved, number)
         state = Locked(State(answers: answers, choices: choices))
     }
 
@@ -196,6 +217,9 @@ final class SandboxPerson: ChallengeResponder {
         }
     }
 
-    func show(_ challenge: Challenge) async { state.withLock { $0.shown.append(challenge) } }
+    func show(_ challenge: Challenge) async {
+        state.withLock { $0.shown.append(challenge) }
+        if let isApproved = decision.isApproved, bench.counters.pushes == decision.number { bench.decide(isApproved) }
+    }
     func notice(_ outcome: Outcome) async { state.withLock { $0.notices.append(outcome) } }
 }

@@ -233,7 +233,7 @@ import Testing
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.signIn("hunter2", Person(choosing: "Push"))
         }
-        #expect(error?.kind == .invalidCredentials)
+        #expect(error?.kind == .declined)
         #expect(bench.transport.received.count == 4)
     }
 

@@ -39,6 +39,20 @@ extension AuthSandbox {
         try with(ForgeRockWorld.self) { world, _ throws(SandboxError) in try world.set(.open, of: user) }
     }
 
+    /// Decides about the pushes of PingAM that wait, as a person does on their phone.
+    ///
+    /// - Parameters:
+    ///   - isApproved: Whether they confirm or refuse.
+    ///   - user: A name or an identifier; nil for everybody's.
+    /// - Returns: How many have waited.
+    /// - Throws: ``SandboxError`` for a person who is not known, and if no push waits.
+    @discardableResult
+    public func answerForgeRockPush(_ isApproved: Bool, of user: String? = nil) throws(SandboxError) -> Int {
+        try with(ForgeRockWorld.self) { world, context throws(SandboxError) in
+            try world.decide(isApproved, for: user, now: context.now)
+        }
+    }
+
     /// What has happened at PingAM.
     public var forgeRockCounters: SandboxForgeRockCounters {
         world(ForgeRockWorld.self).counters

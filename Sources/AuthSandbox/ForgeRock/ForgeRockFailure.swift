@@ -67,13 +67,16 @@ struct ForgeRockFailure: Error, Sendable {
     /// The answer that tells of it.
     func response(_ settings: SandboxForgeRockSettings, version: String?) -> SandboxResponse {
         if let version, version.hasPrefix("1."), hasFailureURL {
-            return .json(["errorMessage": .string(message), "failureUrl": ""], status: status)
+            return .json(
+                ["errorMessage": .string(message), "failureUrl": .string(settings.failureURL)],
+                status: status
+            )
         }
         var body: JSONValue = [
             "code": .int(Int64(status)), "reason": .string(Self.reason(status)), "message": .string(message),
         ]
         var detail: [JSONValue.Member] = []
-        if hasFailureURL { detail.append(.init("failureUrl", "")) }
+        if hasFailureURL { detail.append(.init("failureUrl", .string(settings.failureURL))) }
         if let number, isNumberTold || settings.tellsNumbers {
             detail.append(.init("errorCode", .string(number)))
         }

@@ -14,8 +14,8 @@ struct ForgeRockAccount: Sendable {
     var mustChangePassword: Bool
     var usedRecoveryCodes: Set<String> = []
     var credentials: [ForgeRockCredential] = []
-    /// The id of the device's key that was bound.
-    var deviceKey: String?
+    /// The device's key that was bound, with its id.
+    var deviceKey: (id: String, key: P256Key)?
 
     init(name: String, user: SandboxUser, now: Int64) {
         self.name = name
@@ -38,7 +38,7 @@ struct ForgeRockAccount: Sendable {
 /// A WebAuthn credential that somebody has registered.
 struct ForgeRockCredential: Sendable, Equatable {
     let id: [UInt8]
-    /// The key as COSE writes it; it is kept, not used: signatures are not verified.
+    /// The key as COSE writes it.
     let publicKey: [UInt8]
     var counter: UInt32
     /// What the person calls it.
@@ -64,6 +64,10 @@ struct ForgeRockRun: Sendable {
     var attempts: Int64 = 0
     var polls: Int64 = 0
     var shownAt: Int64 = 0
+    /// The push that waits, or the phone that is waited for.
+    var push: ForgeRockPush?
+    /// How many were sent.
+    var pushes: Int64 = 0
     var code: (text: String, expiresAt: Int64)?
     var challenge: [UInt8] = []
     /// The rules that the last password broke.
@@ -77,6 +81,14 @@ struct ForgeRockRun: Sendable {
     /// The transaction that is confirmed.
     var transaction: String?
     var makesSession = true
+}
+
+/// What a phone is asked, and what became of it.
+struct ForgeRockPush: Sendable {
+    let number: String
+    let expiresAt: Int64
+    /// What the person has decided; nil as long as they have not.
+    var isApproved: Bool?
 }
 
 /// A journey that goes on with a link.

@@ -14,8 +14,10 @@ struct ForgeRockTree: Sendable {
         case recoveryCode
         case registerCredential
         case proveCredential
-        /// A wait for a phone; with a number that has to be chosen there.
-        case poll(asksForNumber: Bool)
+        /// A wait that is over after some polls.
+        case poll
+        /// A push to a phone, on which a number has to be chosen, and what came of it.
+        case push
         /// The address of a new authenticator, as a QR code has it.
         case registerAuthenticator
         /// Codes for whoever loses their device, shown once.
@@ -112,15 +114,38 @@ struct ForgeRockTree: Sendable {
             "Polling",
             "name and password, then several polls with a way out",
             start: "login",
-            merging(login(then: "poll"), ["poll": (.poll(asksForNumber: false), ["done": success, "exit": failure])])
+            merging(login(then: "poll"), ["poll": (.poll, ["done": success, "exit": failure])])
         ),
         ForgeRockTree(
             "Push",
             "name and password, then polls for a phone on which a number has to be chosen",
             start: "login",
             merging(
-                login(then: "poll"),
-                ["poll": (.poll(asksForNumber: true), ["done": success, "exit": failure])]
+                login(then: "push"),
+                [
+                    "push": (
+                        .push,
+                        [
+                            "done": success, "exit": failure, "refused": failure, "expired": failure,
+                            "exhausted": failure,
+                        ]
+                    )
+                ]
+            )
+        ),
+        ForgeRockTree(
+            "PushRetry",
+            "the same; a push that has run out is sent again, and one that was refused leaves a code by e-mail",
+            start: "login",
+            merging(
+                login(then: "push"),
+                [
+                    "push": (
+                        .push,
+                        ["done": success, "exit": failure, "refused": "code", "expired": "push", "exhausted": failure]
+                    ),
+                    "code": code,
+                ]
             )
         ),
         ForgeRockTree(
@@ -341,7 +366,7 @@ struct ForgeRockTree: Sendable {
             "RegisterPush",
             "name and password, then polls until a phone has been set up",
             start: "login",
-            merging(login(then: "register"), ["register": (.registerPush, ["done": success, "exit": failure])])
+            merging(login(then: "register"), ["register": (.registerPush, ["done": success, "expired": failure])])
         ),
         ForgeRockTree(
             "StepUp",

@@ -57,8 +57,19 @@ struct ForgeRockAttestation: Sendable {
             case .map(let statement)? = members["attStmt"], let bytes = members["authData"]?.bytes,
             let data = AuthenticatorData(bytes)
         else { return nil }
+        switch members["fmt"]?.text {
         // Without an attestation there is nothing in its statement (section 8.7).
-        guard members["fmt"]?.text != "none" || statement.isEmpty else { return nil }
+        case "none": guard statement.isEmpty else { return nil }
+        // One without a certificate is made with the credential's own key (section 8.2).
+        case "packed" where statement["x5c"] == nil:
+            let signed = bytes + SHA256.hash(Array(parts[0].utf8))
+            guard statement["alg"]?.number == -7, let signature = statement["sig"]?.bytes,
+                let key = data.credential.flatMap({ P256Key(cose: $0.publicKey) }),
+                key.hasSigned(signed, der: signature)
+            else { return nil }
+        // Certificates are not looked at.
+        default: break
+        }
         self.client = client
         self.data = data
         credentialID = id
@@ -71,18 +82,24 @@ struct ForgeRockAssertion: Sendable {
     let client: JSONValue
     let data: AuthenticatorData
     let credentialID: [UInt8]
+    /// What was signed, and the signature.
+    private let signed: [UInt8]
+    private let signature: [UInt8]
 
     init?(_ parts: [String]) {
         guard (4...5).contains(parts.count), let client = try? JSONValue(parsing: parts[0]),
             let bytes = ForgeRockOutcome.bytes(parts[1]), let data = AuthenticatorData(bytes),
             let signature = ForgeRockOutcome.bytes(parts[2]), let id = Base64.decode(parts[3].utf8)
         else { return nil }
-        // An ECDSA signature is a sequence of two numbers (section 6.5.6); its content is not verified.
-        guard signature.count >= 8, signature.count <= 80, signature[0] == 0x30,
-            Int(signature[1]) == signature.count - 2
-        else { return nil }
         self.client = client
         self.data = data
+        self.signature = signature
         credentialID = id
+        signed = bytes + SHA256.hash(Array(parts[0].utf8))
+    }
+
+    /// Whether a credential has made it (section 7.2, step 20).
+    func isMade(by credential: ForgeRockCredential) -> Bool {
+        P256Key(cose: credential.publicKey)?.hasSigned(signed, der: signature) ?? false
     }
 }

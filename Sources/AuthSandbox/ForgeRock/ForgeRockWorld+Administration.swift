@@ -39,6 +39,13 @@ extension ForgeRockWorld {
             return ["unlocked": .string(order.user)]
         },
         control(
+            "POST forgerock/push",
+            PushDecision.self,
+            "decide about the pushes that wait: {user?, decision?: approve|deny}; answered with {answered}"
+        ) { world, order, context throws(SandboxError) in
+            ["answered": .int(try world.decide(order.decision != "deny", for: order.user, now: context.now))]
+        },
+        control(
             "POST forgerock/revoke",
             RevokeOrder.self,
             "end tokens from afar: {user?, what?: all|access}; access leaves the refresh tokens"
@@ -52,6 +59,13 @@ extension ForgeRockWorld {
     private struct SessionOrder: SandboxInput {
         var user: String
         var realm: String?
+    }
+
+    private struct PushDecision: SandboxInput {
+        var user: String?
+        var decision: String?
+
+        static let words = ["decision": ["approve", "deny"]]
     }
 
     private struct RevokeOrder: SandboxInput {
@@ -84,7 +98,7 @@ extension ForgeRockWorld {
         ]
     }
 
-    private func known(_ name: String) throws(SandboxError) -> ForgeRockAccount {
+    func known(_ name: String) throws(SandboxError) -> ForgeRockAccount {
         guard let account = account(named: name) else { throw SandboxError(.invalidInput, "no such user: \(name)") }
         return account
     }

@@ -36,6 +36,7 @@ extension ForgeRockWorld {
         case .registerCredential: return try register(&run, answers, exchange)
         case .proveCredential: return try prove(&run, answers, exchange)
         case .poll: return poll(&run, answers, exchange)
+        case .push: return push(&run, answers, exchange)
         case .registerAuthenticator, .recoveryCodes: return "done"
         case .newPassword: return replacePassword(&run, answers, context.settings.passwordPolicy)
         case .choice(_, let choices):
@@ -73,7 +74,7 @@ extension ForgeRockWorld {
         case .language: return try checkLanguage(run, answers)
         case .protect(let evaluates): return checkSignals(answers, evaluates: evaluates)
         case .integrity: return answers.text(0, 1).isEmpty ? "failure" : answers.text(0, 1)
-        case .registerPush: return poll(&run, answers, exchange)
+        case .registerPush: return push(&run, answers, exchange)
         case .certificate: throw .badCallbacks
         case .httpCredential: return "false"
         case .suspend: return "done"
@@ -212,22 +213,6 @@ extension ForgeRockWorld {
     }
 
     // MARK: The rest
-
-    private mutating func poll(
-        _ run: inout ForgeRockRun,
-        _ answers: ForgeRockAnswers,
-        _ exchange: ForgeRockExchange
-    ) -> String? {
-        // The way out is the last of what is shown.
-        if answers.number(run.callbacks.count - 1) == 0 { return "exit" }
-        // Rounding is no hurry.
-        if exchange.now - run.shownAt < exchange.settings.pollWait - 20 {
-            counters.earlyPolls += 1
-        } else {
-            run.polls += 1
-        }
-        return run.polls >= exchange.settings.pollCount ? "done" : nil
-    }
 
     private mutating func replacePassword(
         _ run: inout ForgeRockRun,

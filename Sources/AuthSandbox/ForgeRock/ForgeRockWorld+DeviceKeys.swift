@@ -1,7 +1,6 @@
 import HTTPRecovery
 
-// Nodes that bind a key of the device and have it sign. What is signed is looked at; the signature has to be of the right
-// length alone: the sandbox has no public-key cryptography.
+// Nodes that bind a key of the device and have it sign, by ES256.
 extension ForgeRockWorld {
     mutating func deviceKeyPage(
         _ run: inout ForgeRockRun,
@@ -41,17 +40,25 @@ extension ForgeRockWorld {
     ) -> String? {
         let word = answers.text(0, isBinding ? 3 : 1)
         if !word.isEmpty { return word }
-        let parts = answers.text(0).split(separator: ".", omittingEmptySubsequences: false)
-            .map { Base64.decode($0.utf8) ?? [] }
-        guard let id = run.account, let account = accounts[id], parts.count == 3, parts[2].count == 64,
+        let text = answers.text(0).split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.map { Base64.decode($0.utf8) ?? [] }
+        guard let id = run.account, let account = accounts[id], parts.count == 3,
             let header = try? JSONValue(parsing: parts[0]), let claims = try? JSONValue(parsing: parts[1]),
-            let key = header["kid"]?.string, !key.isEmpty, claims["challenge"]?.string == run.state,
+            let name = header["kid"]?.string, !name.isEmpty, header["alg"]?.string == "ES256",
+            claims["challenge"]?.string == run.state,
             claims["sub"]?.string == account.universalID(realm: exchange.realm),
             claims["exp"]?.int.map({ $0 > exchange.now / 1000 }) == true
         else { return "failure" }
-        guard isBinding else { return account.deviceKey == key ? "success" : "ClientNotRegistered" }
-        guard header["jwk"]?["kid"]?.string == key, !answers.text(0, 2).isEmpty else { return "failure" }
-        accounts[id]?.deviceKey = key
+        let content = Array("\(text[0]).\(text[1])".utf8)
+        guard isBinding else {
+            guard let bound = account.deviceKey, bound.id == name else { return "ClientNotRegistered" }
+            return bound.key.hasSigned(content, raw: parts[2]) ? "success" : "failure"
+        }
+        // A new key has signed itself.
+        guard let new = header["jwk"], new["kid"]?.string == name, let key = P256Key(jwk: new),
+            key.hasSigned(content, raw: parts[2]), !answers.text(0, 2).isEmpty
+        else { return "failure" }
+        accounts[id]?.deviceKey = (name, key)
         return "success"
     }
 }

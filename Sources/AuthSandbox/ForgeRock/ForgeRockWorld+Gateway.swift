@@ -1,7 +1,8 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 
-// Applications behind an Identity Gateway: `/ig/txn`, `/ig/journey`, `/ig/app`, `/ig/portal` and `/ig/api`.
+// Applications behind an Identity Gateway: `/ig/txn`, `/ig/journey`, `/ig/app`, `/ig/portal` and `/ig/api`; and one that asks
+// the policy by itself: `/ig/rest/txn` and `/ig/rest/journey`.
 extension ForgeRockWorld {
     mutating func gateway(
         _ exchange: ForgeRockExchange,
@@ -11,6 +12,7 @@ extension ForgeRockWorld {
         switch rest.first {
         case "api": return protected(exchange, context: &context)
         case "app", "txn", "journey": break
+        case "rest": return service(exchange, rest)
         // An application that looks at its own session alone.
         case "portal":
             return SandboxResponse(
@@ -35,9 +37,51 @@ extension ForgeRockWorld {
             return demand(.journey("\(session.realm):\(name)"), rest, session, exchange)
         default: break
         }
-        return .json([
+        return content(account, session, exchange)
+    }
+
+    /// What stands behind the gateway.
+    private func content(
+        _ account: ForgeRockAccount,
+        _ session: ForgeRockSession,
+        _ exchange: ForgeRockExchange
+    ) -> SandboxResponse {
+        .json([
             "resource": .string(String(exchange.request.path.prefix(500))), "method": .string(exchange.request.method),
             "user": .string(account.name), "realm": .string(session.realm),
+        ])
+    }
+
+    /// A service without a gateway, which asks the policy by itself and hands on its decision.
+    ///
+    /// What was followed stands in fields: `X-TxID` or `X-Tree`, and `X-IdToken` for whom it was.
+    private mutating func service(_ exchange: ForgeRockExchange, _ rest: [String]) -> SandboxResponse {
+        guard let session = use(exchange.sessionToken, exchange), let account = accounts[session.account] else {
+            return .json(["error": "unauthorized"], status: 401)
+        }
+        let request = exchange.request
+        let jwt = request.header("x-idtoken").flatMap { OAuthJWT($0) }
+        let isTheirs = jwt.map { oauth.hasSigned($0) && $0.claims["sub"]?.string == account.name } ?? false
+        let path = String(request.path.prefix(500))
+        switch rest.dropFirst().first {
+        case "txn":
+            if isTheirs, let id = request.header("x-txid"), spend(id, account, path, exchange) { break }
+            return decision(.transaction(makeTransaction(account, path, exchange)), exchange)
+        case "journey":
+            let name = exchange.settings.stepUpJourney
+            let advice = ForgeRockAdvice.journey("\(session.realm):\(name)")
+            if isTheirs, session.journeys.contains(name), request.header("x-tree") == advice.value { break }
+            return decision(advice, exchange)
+        default: return .json(["error": "not_found"], status: 404)
+        }
+        return content(account, session, exchange)
+    }
+
+    /// A policy's decision that allows nothing and says what would help.
+    private func decision(_ advice: ForgeRockAdvice, _ exchange: ForgeRockExchange) -> SandboxResponse {
+        .json([
+            "resource": .string(exchange.origin + String(exchange.request.path.prefix(500))), "actions": [:],
+            "attributes": [:], "advices": advice.json, "ttl": 0,
         ])
     }
 
@@ -91,10 +135,7 @@ extension ForgeRockWorld {
             )
             return response
         case "body":
-            return .json([
-                "resource": .string(exchange.origin + String(exchange.request.path.prefix(500))), "actions": [:],
-                "attributes": [:], "advices": advice.json, "ttl": 0,
-            ])
+            return decision(advice, exchange)
         default:
             return signInRedirect(exchange, session: session, advice: advice)
         }

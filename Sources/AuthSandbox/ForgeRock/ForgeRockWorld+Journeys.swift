@@ -277,7 +277,9 @@ extension ForgeRockWorld {
         }
         account.failures = 0
         accounts[id] = account
-        if let transaction = run.transaction, let token = run.upgraded {
+        // Somebody else who has answered gets a session of their own, and leaves the first person's as it is.
+        let upgraded = run.upgraded.flatMap { sessions[$0]?.account == id ? $0 : nil }
+        if let transaction = run.transaction, let token = upgraded {
             transactions[transaction]?.isConfirmed = true
             counters.transactions += 1
             return success(token: token, realm: run.realm)
@@ -289,9 +291,9 @@ extension ForgeRockWorld {
         }
         let quota = exchange.settings.sessionQuota
         let live = sessions.values.count { $0.account == id && isLive($0, exchange) }
-        if quota > 0, run.upgraded == nil, live >= quota { throw .sessionLimit }
+        if quota > 0, upgraded == nil, live >= quota { throw .sessionLimit }
         var journeys: Set<String> = [run.completes]
-        if let old = run.upgraded, let session = sessions[old] {
+        if let old = upgraded, let session = sessions[old] {
             journeys.formUnion(session.journeys)
             sessions[old]?.isOver = true
         }

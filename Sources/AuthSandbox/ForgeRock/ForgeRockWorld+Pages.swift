@@ -54,19 +54,12 @@ extension ForgeRockWorld {
             return .page(page)
         case .registerAuthenticator: return .page(authenticatorPage(&run))
         case .recoveryCodes: return .page(recoveryCodesPage(run))
-        case .poll(let asksForNumber):
+        case .poll:
             guard run.polls < exchange.settings.pollCount else { return .outcome("done") }
-            let wait = ForgeRockCallback(
-                "PollingWaitCallback",
-                [
-                    "waitTime": .string(String(exchange.settings.pollWait)),
-                    "message": "Waiting for the response from your device...",
-                ]
-            )
-            let number: [ForgeRockCallback] =
-                asksForNumber ? [.hidden("pushChallengeNumber", exchange.settings.pushNumber)] : []
-            let exit = ForgeRockCallback.confirmation(["Exit"], preset: 100)
-            return .page(ForgeRockPage("PollingWait", [wait] + number + [exit]))
+            return .page(Self.waitPage(exchange))
+        case .push:
+            guard run.polls < exchange.settings.pollCount else { return .outcome("done") }
+            return .page(Self.waitPage(exchange, choosing: send(&run, exchange).number))
         case .newPassword: return .page(passwordPage(run, context.settings.passwordPolicy))
         case .choice(let prompt, let choices):
             return .page(ForgeRockPage("Choice", [.choice(prompt, choices)]))
@@ -92,6 +85,7 @@ extension ForgeRockWorld {
         case .integrity: return .page(integrityPage())
         case .registerPush:
             guard run.polls < exchange.settings.pollCount else { return .outcome("done") }
+            _ = send(&run, exchange)
             return .page(pushPage(run, exchange))
         // What comes with the request, and what nothing is shown for.
         case .httpCredential: return .outcome(authorize(&run, exchange) ? "true" : "false")

@@ -3,8 +3,8 @@ import HTTPRecovery
 // WebAuthn ceremonies (Web Authentication Level 2, sections 7.1 and 7.2).
 //
 // Checked are the type, the challenge and the origin of the client's data, the hash of the relying party's id, the
-// flags, the credential's id, its key's shape and the counter. Signatures and attestations are looked at for their
-// shape alone: the sandbox has no public-key cryptography.
+// flags, the credential's id, its key, the counter and the signature: that of a proof, and that of an attestation which the
+// credential has made itself. Certificates of attestations are not looked at.
 extension ForgeRockWorld {
     mutating func registrationPage(_ run: inout ForgeRockRun, _ exchange: ForgeRockExchange) -> ForgeRockPage {
         run.challenge = makeChallenge()
@@ -182,6 +182,7 @@ extension ForgeRockWorld {
         case .success(let parts):
             guard let made = ForgeRockAttestation(parts), accepts(made.client, "webauthn.create", run, exchange),
                 accepts(made.data, exchange), let key = made.data.credential, key.id == made.credentialID,
+                P256Key(cose: key.publicKey) != nil,
                 accounts[id]?.credentials.contains(where: { $0.id == key.id }) == false
             else { return "failure" }
             var credential = ForgeRockCredential(id: key.id, publicKey: key.publicKey, counter: made.data.counter)
@@ -210,7 +211,7 @@ extension ForgeRockWorld {
             guard let id = run.account, let proof = ForgeRockAssertion(parts),
                 accepts(proof.client, "webauthn.get", run, exchange), accepts(proof.data, exchange),
                 let index = accounts[id]?.credentials.firstIndex(where: { $0.id == proof.credentialID }),
-                let known = accounts[id]?.credentials[index],
+                let known = accounts[id]?.credentials[index], proof.isMade(by: known),
                 // A counter that does not grow is that of a copy (section 7.2, step 21).
                 proof.data.counter > known.counter || (proof.data.counter == 0 && known.counter == 0)
             else { return "failure" }

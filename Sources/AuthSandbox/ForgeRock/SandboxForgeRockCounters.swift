@@ -16,6 +16,8 @@ public struct SandboxForgeRockCounters: Encodable, Sendable, Equatable {
     public var lockouts: Int64 = 0
     /// `early_polls`: how many polls came before their time.
     public var earlyPolls: Int64 = 0
+    /// `pushes`: how many were sent to a phone.
+    public var pushes: Int64 = 0
     /// `ceremonies`: how many WebAuthn ceremonies have succeeded.
     public var ceremonies: Int64 = 0
     /// `sessions`: how many were made.

@@ -83,7 +83,12 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: 0.
     public var sessionQuota: Int64 = 0
-    /// `poll_count`: how often the journey `Polling` is asked before it goes on.
+    /// `failure_url`: where the answer of a journey that has failed sends to.
+    ///
+    /// Default: nowhere, an empty text.
+    public var failureURL = ""
+    /// `poll_count`: how often the journey `Polling` is asked before it goes on; a push that nobody has decided about is
+    /// confirmed by then.
     ///
     /// Default: 3.
     public var pollCount: Int64 = 3
@@ -91,10 +96,18 @@ public struct SandboxForgeRockSettings: Sendable, Equatable {
     ///
     /// Default: 1 s.
     public var pollWait: Int64 = 1000
-    /// `push_number`: what the journey `Push` has chosen on the phone.
+    /// `push_number`: what the journey `Push` has chosen on the phone; a push that is sent again has another one.
     ///
     /// Default: `42`.
     public var pushNumber = "42"
+    /// `push_life_s`: how long a push, or the code that a phone is set up by, can be answered.
+    ///
+    /// Default: 2 minutes.
+    public var pushLife: Int64 = 120_000
+    /// `push_attempts`: with this many pushes that have run out the journey `PushRetry` fails.
+    ///
+    /// Default: 3.
+    public var pushAttempts: Int64 = 3
     /// `code_lifetime_s`: how long a code by e-mail can be used.
     ///
     /// Default: 300 s.
@@ -228,7 +241,7 @@ extension SandboxForgeRockSettings: SandboxPart {
     ]
     static let ranges: [String: ClosedRange<Int64>] = [
         "unknown_version_status": 404...406, "login_attempts": 1...1_000_000, "session_quota": 0...1_000_000,
-        "poll_count": 0...1_000_000, "code_attempts": 1...1_000_000,
+        "poll_count": 0...1_000_000, "code_attempts": 1...1_000_000, "push_attempts": 1...1_000_000,
     ]
 
     enum CodingKeys: String, CodingKey {
@@ -244,7 +257,9 @@ extension SandboxForgeRockSettings: SandboxPart {
         case namePrompt, lockout, loginAttempts, sessionDialect
         case sessionIdle = "session_idle_s"
         case sessionLife = "session_life_s"
-        case sessionQuota, pollCount, pushNumber
+        case sessionQuota, pollCount, pushNumber, pushAttempts
+        case pushLife = "push_life_s"
+        case failureURL = "failure_url"
         case pollWait = "poll_wait_s"
         case codeLifetime = "code_lifetime_s"
         case codeAttempts, fixedCode

@@ -38,7 +38,7 @@ enum RSASigning {
         ]
         let end = [0] + prefix + SHA256.hash(message)
         let padded = [0, 1] + [UInt8](repeating: 0xFF, count: 256 - 2 - end.count) + end
-        return bytes(root(of: words(padded)))
+        return bytes(root(of: ResidueRing.words(padded)))
     }
 
     // MARK: The key
@@ -96,12 +96,6 @@ enum RSASigning {
     }
 
     // MARK: Bytes
-
-    private static func words(_ bytes: [UInt8]) -> [UInt64] {
-        stride(from: bytes.count, to: 0, by: -8).map { end in
-            bytes[max(0, end - 8)..<end].reduce(0) { $0 << 8 | UInt64($1) }
-        }
-    }
 
     /// The 256 bytes of a number.
     private static func bytes(_ words: [UInt64]) -> [UInt8] {

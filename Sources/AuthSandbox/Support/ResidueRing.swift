@@ -38,6 +38,10 @@ struct ResidueRing {
         multiply(residue, [1] + [UInt64](repeating: 0, count: modulus.count - 1))
     }
 
+    func add(_ one: [UInt64], _ other: [UInt64]) -> [UInt64] {
+        Self.sum(one, other, modulus)
+    }
+
     func subtract(_ one: [UInt64], _ other: [UInt64]) -> [UInt64] {
         Self.sum(one, Self.difference(modulus, other).words, modulus)
     }
@@ -72,6 +76,13 @@ struct ResidueRing {
     }
 
     // MARK: Numbers
+
+    /// A number by its bytes, the highest first.
+    static func words(_ bytes: [UInt8]) -> [UInt64] {
+        stride(from: bytes.count, to: 0, by: -8).map { end in
+            bytes[max(0, end - 8)..<end].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
 
     /// The product of two numbers.
     static func multiply(_ one: [UInt64], _ other: [UInt64]) -> [UInt64] {

@@ -2,8 +2,11 @@ public import AuthRecovery
 public import HTTPRecovery
 public import HTTPTypes
 
-/// Does what a policy advises, once for a request, and replays it: authenticates more strongly by the advised journey,
-/// with the session that is held, and adds the transaction's id to the replay.
+/// Does what a policy advises, once for a request, and replays it.
+///
+/// It authenticates more strongly by the advised journey, with the session that is held, and tells of it in the replay: by
+/// the transaction's id as query item `_txid` for a gateway, by `X-TxID` or `X-Tree` for a service that asks the policy by
+/// itself. ``SessionCookie`` adds `X-IdToken` to these where an ID token is held.
 ///
 /// ```swift
 /// let resources = RecoveringClient(transport: transport) {
@@ -75,11 +78,26 @@ public struct StepUp: RecoveryPolicy {
 }
 
 extension PolicyAdvice {
-    /// Adds what tells the gateway that the advice was followed: the transaction's id, as a query item.
+    /// Adds what tells that the advice was followed.
+    ///
+    /// A gateway reads the transaction's id as a query item, a service that asks the policy by itself reads it, or the
+    /// journey, as a field. Each ignores what is meant for the other.
     func amend(_ request: inout HTTPRequest) {
-        guard let id = transactionID, let path = request.path else { return }
-        request.path = path.addingQuery("_txid=\(FormFields.encode(id))")
+        if let journey { request.headerFields.setSecret(Self.journeyField, journey) }
+        guard let id = transactionID else { return }
+        request.headerFields.setSecret(Self.transactionField, id)
+        if let path = request.path { request.path = path.addingQuery("_txid=\(FormFields.encode(id))") }
     }
+
+    /// Whether a request tells that an advice was followed.
+    static func isFollowed(in request: HTTPRequest) -> Bool {
+        [transactionField, journeyField].contains(where: request.headerFields.contains)
+    }
+
+    private static let transactionField = HTTPField.Name("X-TxID")!
+    private static let journeyField = HTTPField.Name("X-Tree")!
+    /// For whom it was followed.
+    static let identityField = HTTPField.Name("X-IdToken")!
 }
 
 extension ForgeRock {
@@ -134,13 +152,15 @@ public struct SessionCookie: CredentialPresenting {
         next: Next
     ) async throws -> RecoveredResponse {
         let origin = Origin(of: request)
-        guard audience.contains(origin), let token = try await forgeRock.api.tokens.read().credentials.ssoToken else {
+        let held = try await forgeRock.api.tokens.read().credentials
+        guard audience.contains(origin), let token = held.ssoToken else {
             return try await next(request, body: body, context: context)
         }
         let layer = SessionCookieLayer(
             origin: origin,
             cookieName: try await forgeRock.api.sessionCookieName(),
             token: token,
+            idToken: held.idToken,
             addsField: false,
             isPresented: context.record.presented?.kind != .access && !request.headerFields.contains(.authorization)
         )

@@ -119,7 +119,7 @@ extension JourneyCallback {
                     options: Self.options(outputs.texts("options"), type: outputs.number("optionType") ?? -1),
                     defaultValue: outputs.number("defaultOption")
                 )
-            case "HiddenValueCallback": self = .hidden(id: outputs.text("id"), value: outputs.text("value"))
+            case "HiddenValueCallback": self = .hidden(id: outputs.text("id"), value: outputs["value"]?.codeText)
             case "PollingWaitCallback":
                 let milliseconds = outputs.number("waitTime").flatMap { $0 < 0 ? nil : $0 }
                 let wait = milliseconds.map { Duration.saturating(seconds: Double($0) / 1000) }

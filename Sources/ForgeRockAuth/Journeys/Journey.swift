@@ -71,7 +71,8 @@ public struct Journey: Sendable, ClientBound {
     /// Sends a step with its answers.
     ///
     /// - Throws: As ``begin()``. A step that comes back because a rule was broken is no error here: its callbacks tell
-    ///   the rules.
+    ///   the rules. A journey that ends while it waits for another device is of the kind `declined`: refused there, or not
+    ///   confirmed in time, which the server does not tell apart; while a device is set up it is `challenge_expired`.
     public mutating func submit(_ step: JourneyStep) async throws -> Result {
         try await advance(step).result
     }
@@ -119,7 +120,7 @@ public struct Journey: Sendable, ClientBound {
             if !start.isSuspended { query.add(start.query) }
             query.add(returned)
         }
-        return try await post(step.json, query: query, action: .authenticate)
+        return try await post(step.json, query: query, action: .authenticate, wait: JourneyWait(step, returned))
     }
 
     /// Goes on with another beginning.
@@ -131,7 +132,8 @@ public struct Journey: Sendable, ClientBound {
         _ json: JSONValue,
         query: FormFields,
         action: ForgeRockAction,
-        login: ZeroPageLogin? = nil
+        login: ZeroPageLogin? = nil,
+        wait: JourneyWait? = nil
     ) async throws -> Answer {
         let api = api.waiting(atMost: patience)
         let session = try await upgradedSession
@@ -147,7 +149,8 @@ public struct Journey: Sendable, ClientBound {
             session: session,
             layers: login.map { [ZeroPageLoginLayer(origin: api.server.origin, login: $0)] } ?? [],
             resend: .spending,
-            account: account
+            account: account,
+            wait: wait
         )
         do {
             let response = try await api.send(call)

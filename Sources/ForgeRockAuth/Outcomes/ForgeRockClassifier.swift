@@ -11,8 +11,17 @@ public import HTTPRecovery
 /// If a journey's `authId` was presented (`Outcome.CredentialKind.state`), the token action is about
 /// it: each step replaces it, and the end of the journey uses it up.
 public struct ForgeRockClassifier: OutcomeClassifier {
+    /// What the step waits for that is answered; nil if it does not wait, or nobody knows.
+    private let wait: JourneyWait?
+
     /// Creates the classifier.
-    public init() {}
+    public init() {
+        wait = nil
+    }
+
+    init(wait: JourneyWait?) {
+        self.wait = wait
+    }
 
     /// Tells what the exchange came to.
     public func classify(_ exchange: Exchange) -> Outcome {
@@ -24,7 +33,7 @@ public struct ForgeRockClassifier: OutcomeClassifier {
         outcome.status = interpretation.status
         outcome.traceID = outcome.traceID ?? Self.traceID(interpretation)
         if outcome.isFailure { outcome.apply(interpretation.delay.hint) }
-        return outcome
+        return wait?.outcome(outcome) ?? outcome
     }
 
     private static func traceID(_ interpretation: ErrorInterpretation) -> String? {

@@ -10,6 +10,9 @@ extension ForgeRock {
     /// bounds of its own, as far as no operation around sets them. If the server says that the session is dead, it is
     /// removed and the error says that a person has to sign in.
     ///
+    /// What is repeated after a step-up tells of it: a gateway by `_txid` in the query, a service that asks the policy by
+    /// itself by the fields `X-TxID` or `X-Tree`, and `X-IdToken` where an ID token is held.
+    ///
     /// The field `x-authenticate-response: header` goes along, so that a gateway answers with an advice in a field rather
     /// than with a redirect to a page; whoever does not know the field ignores it. A value among the further fields
     /// replaces it. A request to the REST API says that it speaks the protocol's version 1.0; which version of the resource
@@ -114,6 +117,7 @@ extension ForgeRock {
                         origin: api.server.origin,
                         cookieName: try await api.sessionCookieName(),
                         token: token,
+                        idToken: held.idToken,
                         isPresented: !usesToken
                     )
                 )

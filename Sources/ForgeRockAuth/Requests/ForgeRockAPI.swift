@@ -29,6 +29,8 @@ struct ForgeRockAPI: Sendable, ClientBound {
         var resend: RequestOptions.ResendPermission = .byMethod
         var account: String?
         var followsRedirects = true
+        /// What the step waits for that is answered.
+        var wait: JourneyWait?
     }
 
     /// Performs a call.
@@ -54,7 +56,7 @@ struct ForgeRockAPI: Sendable, ClientBound {
             body: body,
             options: RequestOptions(
                 resend: call.resend,
-                classifier: ForgeRockClassifier(),
+                classifier: ForgeRockClassifier(wait: call.wait),
                 account: call.account,
                 // Steps of a journey present no credential that limits are counted by; a session does.
                 credentialID: call.presents == .session ? nil : "",

@@ -14,6 +14,8 @@ struct SessionCookieLayer: CredentialPresenting {
     let origin: Origin
     let cookieName: SessionCookieName
     let token: Secret
+    /// Whose session it is, for services that are told that an advice was followed; nil if no ID token is held.
+    var idToken: Secret?
     /// Whether the token goes out in a field of its own too, as PingAM's REST API takes it.
     var addsField = true
     /// Whether the session is what the call presents; false if it only accompanies another proof.
@@ -32,6 +34,10 @@ struct SessionCookieLayer: CredentialPresenting {
         cookies.append("\(cookieName.text)=\(value)")
         request.headerFields.setSecret(.cookie, cookies.joined(separator: "; "))
         if addsField, let name = HTTPField.Name(cookieName.text) { request.headerFields.setSecret(name, value) }
+        if let idToken, PolicyAdvice.isFollowed(in: request), !request.headerFields.contains(PolicyAdvice.identityField)
+        {
+            request.headerFields.setSecret(PolicyAdvice.identityField, idToken.reveal())
+        }
         if isPresented {
             let version = Credentials(ssoToken: token).version(of: .session) ?? 0
             context.present(PresentedCredential(kind: .session, version: version))
