@@ -85,7 +85,7 @@ public struct Auth0: AuthProvider {
     }
 
     /// What is held; a session whose own end has come is forgotten.
-    private func held() async throws -> Credentials {
+    func held() async throws -> Credentials {
         let held = try await tokens.store.read().credentials
         guard held.isOverAtAuth0(at: client.runtime.time.wallTime) else { return held }
         return try await tokens.store.update { present in

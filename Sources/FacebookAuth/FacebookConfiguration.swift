@@ -1,3 +1,4 @@
+public import AuthRecovery
 import HTTPRecovery
 
 /// What a program wants of Facebook beside its app.
@@ -31,6 +32,10 @@ public struct FacebookConfiguration: Sendable {
     public var errors: FacebookErrorConfiguration?
     /// How calls are slowed down before a limit is reached.
     public var pacing: FacebookPacing.Configuration
+    /// What verifies the signatures of ID tokens with Facebook's keys, such as `JSONWebKey.Verifier` of `AuthCryptography`;
+    /// nil, the default, takes those that the token endpoint has sent for what they are, and no other
+    /// (``Facebook/verify(idToken:nonce:)``).
+    public var signatures: (any OAuthClient.SignatureVerifier)?
     /// How long before its end a token is exchanged for a new one, if the app has its secret; by default 7 days.
     ///
     /// Of a shorter life a tenth counts.
@@ -46,6 +51,7 @@ public struct FacebookConfiguration: Sendable {
         recoversFromErrors: Bool = true,
         errors: FacebookErrorConfiguration? = nil,
         pacing: FacebookPacing.Configuration = FacebookPacing.Configuration(),
+        signatures: (any OAuthClient.SignatureVerifier)? = nil,
         exchangeLeeway: Duration = .seconds(7 * 86_400)
     ) {
         self.version = version
@@ -56,6 +62,7 @@ public struct FacebookConfiguration: Sendable {
         self.recoversFromErrors = recoversFromErrors
         self.errors = errors
         self.pacing = pacing
+        self.signatures = signatures
         self.exchangeLeeway = max(exchangeLeeway, .zero)
     }
 }

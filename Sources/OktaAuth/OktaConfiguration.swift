@@ -24,7 +24,8 @@ public struct OktaConfiguration: Sendable {
     /// Which of the org's ways a sign-in takes; default: ``Way/automatic``.
     public var way: Way
 
-    /// Whether optional factors are offered for enrollment too; default: no, they are skipped.
+    /// Whether what is optional is offered too: factors for enrollment, and the fields of a form about the person, which an
+    /// empty answer leaves out; default: no, it is skipped.
     public var enrollsOptionalFactors: Bool
 
     /// What signs WebAuthn challenges; nil asks the responder.

@@ -38,6 +38,14 @@ extension Auth0ClassifierTests {
         (403, error("access_denied", "Not on weekends."), nil, .permissionDenied, [.contactAdmin]),
         (403, error("access_denied", "Service not found: https://x"), nil, .misconfigured, [.fixRequest]),
         (400, error("sms_provider_error"), nil, .factorUnavailable, [.switchFactor, .askUser]),
+        (
+            401, error("federated_connection_refresh_token_not_found"), .refresh, .userActionRequired,
+            [.reauthenticate, .visitProvider]
+        ),
+        (
+            401, error("federated_connection_refresh_token_flow_failed"), .access, .userActionRequired,
+            [.reauthenticate, .visitProvider]
+        ),
     ]
 
     static let factors: [Case] = [

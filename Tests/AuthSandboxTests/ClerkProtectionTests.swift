@@ -48,6 +48,40 @@ struct ClerkProtectionTests {
         #expect(!wanted(&client, "proof-of-\(late)").isEmpty)
     }
 
+    @Test func theEnvironmentSaysHowACaptchaIsShown() {
+        var client = Harness { $0.captcha = "sign_up" }
+        let shown = client.call("GET", "environment")
+        #expect(shown["display_config"]?["captcha_provider"] == "turnstile")
+        #expect(shown["display_config"]?["captcha_public_key"] == "sandbox-key")
+        #expect(shown["display_config"]?["captcha_widget_type"] == "smart")
+        #expect(shown["user_settings"]?["sign_up"]?["captcha_enabled"] == true)
+        var other = Harness()
+        let none = other.call("GET", "environment")
+        #expect(none["display_config"]?["captcha_public_key"]?.isNull == true)
+        #expect(none["user_settings"]?["sign_up"]?["captcha_enabled"] == false)
+    }
+
+    @Test func aCodeIsNotTakenBeforeItsMessageHasLeft() {
+        var client = Harness { $0.smsDelay = 5000 }
+        let form: KeyValuePairs<String, String> = ["email_address": "new@example.com", "phone_number": "+4930123999"]
+        let id = client.call("POST", "client/sign_ups", form)["response"]?["id"]?.string ?? ""
+        let path = "client/sign_ups/\(id)"
+        client.call("POST", path + "/prepare_verification", ["strategy": "phone_code"])
+        let code = client.lastCode
+        for _ in 0..<5 {
+            client.call("POST", path + "/attempt_verification", ["strategy": "phone_code", "code": code])
+            #expect(client.status == 400 && client.code == "sms_verification_not_yet_sent")
+        }
+        client.advance(seconds: 5)
+        client.call("POST", path + "/attempt_verification", ["strategy": "phone_code", "code": code])
+        #expect(client.status == 200)
+        // A mail is only late.
+        client.call("POST", path + "/prepare_verification", ["strategy": "email_code"])
+        let mailed = client.lastCode
+        client.call("POST", path + "/attempt_verification", ["strategy": "email_code", "code": mailed])
+        #expect(client.status == 200)
+    }
+
     @Test func aConsentThatIsRefusedIsNone() {
         var client = Harness { $0.requiredFields = ["legal_accepted"] }
         client.call("POST", "client/sign_ups", ["email_address": "new@example.com", "legal_accepted": "false"])

@@ -91,4 +91,54 @@ struct ClerkReverificationTests {
         client.call("POST", "client/sessions/\(session)/verify", ["level": "first_factor"])
         #expect(client.status == 401)
     }
+
+    @Test(
+        arguments: [
+            ("DELETE", "me"), ("POST", "me/totp"), ("DELETE", "me/totp"), ("POST", "me/backup_codes"),
+            ("POST", "me/passkeys"), ("DELETE", "me/passkeys/psk_1"), ("POST", "me/phone_numbers"),
+            ("PATCH", "me/phone_numbers/idn_1"), ("DELETE", "me/phone_numbers/idn_1"), ("POST", "me/email_addresses"),
+            ("DELETE", "me/email_addresses/idn_1"), ("POST", "me/sessions/sess_1/revoke"),
+        ]
+    )
+    func everySensitiveChangeWantsAFreshProof(method: String, path: String) {
+        var (client, session) = signedIn()
+        client.advance(seconds: 600)
+        client.call(method, "\(path)?_clerk_session_id=\(session)")
+        #expect(client.status == 403 && client.code == "session_reverification_required")
+        client.call("GET", "me?_clerk_session_id=\(session)")
+        #expect(client.status == 200)
+    }
+
+    @Test func anAddressIsAddedProvedAndTakenAway() {
+        var (client, session) = signedIn()
+        let own = "?_clerk_session_id=\(session)"
+        client.call("POST", "me/email_addresses" + own, ["email_address": "ada@example.com"])
+        #expect(client.code == "form_identifier_exists")
+        client.call("POST", "me/email_addresses" + own, ["email_address": "ada"])
+        #expect(client.code == "form_param_format_invalid")
+        let made = client.call("POST", "me/email_addresses" + own, ["email_address": "other@example.com"])["response"]
+        let path = "me/email_addresses/\(made?["id"]?.string ?? "")"
+        client.call("POST", path + "/attempt_verification" + own, ["code": "1"])
+        #expect(client.code == "verification_missing")
+        client.call("POST", path + "/prepare_verification" + own, ["strategy": "email_code"])
+        let code = client.lastCode
+        client.call("POST", path + "/attempt_verification" + own, ["code": "000000"])
+        #expect(client.code == "form_code_incorrect")
+        let proved = client.call("POST", path + "/attempt_verification" + own, ["code": code])["response"]
+        #expect(proved?["verification"]?["status"] == "verified")
+        client.call("DELETE", path + own)
+        #expect(client.status == 200)
+        let first = client.call("GET", "me" + own)["response"]?["email_addresses"]?[0]?["id"]?.string ?? ""
+        client.call("DELETE", "me/email_addresses/\(first)" + own)
+        #expect(client.code == "last_required_identification_deletion_failed")
+    }
+
+    @Test func anAccountThatIsDeletedIsGone() {
+        var (client, session) = signedIn()
+        let deleted = client.call("DELETE", "me?_clerk_session_id=\(session)")["response"]
+        #expect(deleted?["deleted"] == true)
+        #expect(client.call("GET", "client")["response"]?["sessions"]?.array?.isEmpty == true)
+        client.call("POST", "client/sign_ins", ["identifier": "ada@example.com"])
+        #expect(client.code == "form_identifier_not_found")
+    }
 }

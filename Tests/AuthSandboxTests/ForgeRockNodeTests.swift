@@ -92,6 +92,51 @@ struct ForgeRockNodeTests {
         #expect(client.status == 401)
     }
 
+    /// The outcomes of the node that verifies a push: success, failure, expired and waiting.
+    @Test func aPushIsDecidedAboutOrRunsOut() throws {
+        func begun(_ journey: String) -> ForgeRockHarness {
+            var client = ForgeRockHarness {
+                $0.pollCount = 1_000_000
+                $0.pushLife = 2500
+                $0.pushAttempts = 2
+                $0.failureURL = "https://example.com/failed"
+            }
+            client.begin(journey)
+            client.answer("ada", .string(Harness.password))
+            client.advance(seconds: 1)
+            client.answer(nil, 100)
+            #expect(client.types.first == "PollingWaitCallback", "it waits")
+            client.advance(seconds: 1)
+            return client
+        }
+        var confirmed = begun("Push")
+        #expect(confirmed.base.control("POST", "forgerock/push", #"{"user": "ada"}"#)["answered"]?.int == 1)
+        confirmed.answer(nil, 100)
+        #expect(confirmed.token != nil)
+        for (journey, status) in [("Push", 401), ("PushRetry", 200)] {
+            var refused = begun(journey)
+            refused.base.control("POST", "forgerock/push", #"{"decision": "deny"}"#)
+            refused.answer(nil, 100)
+            #expect(refused.status == status && refused.token == nil)
+            if status == 200 { #expect(refused.types.contains("PasswordCallback"), "a code by e-mail") }
+            let url = refused.body["detail"]?["failureUrl"]?.string
+            #expect(url == (status == 401 ? "https://example.com/failed" : nil))
+        }
+        var expired = begun("PushRetry")
+        let number = expired.output(1, "value")
+        for isLast in [false, true] {
+            for _ in 1...(isLast ? 2 : 3) {
+                expired.answer(nil, 100)
+                expired.advance(seconds: 1)
+            }
+            #expect(expired.status == (isLast ? 401 : 200), "another one, then no more")
+            if !isLast { #expect(expired.output(1, "value") != number) }
+        }
+        expired.base.control("POST", "forgerock/push", "{}")
+        #expect(expired.base.answer.status == 400, "nothing waits")
+        #expect(expired.counters.pushes == 2)
+    }
+
     @Test(arguments: [("Social", "code", "state"), ("SAML", "responsekey", "RelayState")])
     func aVisitToAnIdentityProviderComesBack(journey: String, key: String, state: String) throws {
         var client = ForgeRockHarness { $0.redirectURI = "http://127.0.0.1:1/cb" }
@@ -132,41 +177,51 @@ struct ForgeRockNodeTests {
         }
     }
 
-    @Test func aKeyOfTheDeviceIsBoundAndSigns() {
-        func proof(_ client: ForgeRockHarness, key: String = "k1", challenge: String? = nil) -> JSONValue {
+    @Test func aKeyOfTheDeviceIsBoundAndSigns() throws {
+        let (own, other) = (try P256Signer(), try P256Signer(8))
+        func proof(
+            _ client: ForgeRockHarness,
+            key: String = "k1",
+            challenge: String? = nil,
+            by signer: P256Signer = own
+        ) throws -> JSONValue {
             let outputs = client.step["callbacks"]?[0]?["output"]?.array ?? []
             func output(_ name: String) -> JSONValue {
                 outputs.first { $0["name"]?.string == name }?["value"] ?? .null
             }
-            let header: JSONValue = ["alg": "ES256", "kid": .string(key), "jwk": ["kid": .string(key)]]
+            let header: JSONValue = ["alg": "ES256", "kid": .string(key), "jwk": own.jwk(key)]
             let claims: JSONValue = [
                 "sub": output("userId"), "challenge": challenge.map(JSONValue.string) ?? output("challenge"),
                 "exp": .int(client.base.now / 1000 + 60),
             ]
-            let parts = [header.text, claims.text].map { Base64.encodeForURL($0.utf8) }
-            let signature = Base64.encodeForURL([UInt8](repeating: 7, count: 64))
-            return .string((parts + [signature]).joined(separator: "."))
+            let content = [header.text, claims.text].map { Base64.encodeForURL($0.utf8) }.joined(separator: ".")
+            return .string(content + "." + Base64.encodeForURL(try signer.sign(Array(content.utf8))))
         }
         var client = ForgeRockHarness()
         client.signIn(journey: "DeviceBinding")
         #expect(client.types == ["DeviceBindingCallback"])
-        client.answer(proof(client), "laptop", "d1", "")
+        client.answer(try proof(client), "laptop", "d1", "")
         #expect(client.types == ["DeviceSigningVerifierCallback"])
-        client.answer(proof(client), "")
+        client.answer(try proof(client), "")
         #expect(client.token != nil)
-        for (wrong, status) in [("key", 200), ("challenge", 401), ("a.b.c", 401), ("", 401)] {
+        for (wrong, status) in [("key", 200), ("challenge", 401), ("signer", 401), ("a.b.c", 401), ("", 401)] {
             client.signIn(journey: "DeviceBinding")
-            client.answer(proof(client), "laptop", "d1", "")
+            client.answer(try proof(client), "laptop", "d1", "")
             let answer: JSONValue =
                 switch wrong {
-                case "key": proof(client, key: "k2")
-                case "challenge": proof(client, challenge: "old")
+                case "key": try proof(client, key: "k2")
+                case "challenge": try proof(client, challenge: "old")
+                case "signer": try proof(client, by: other)
                 default: .string(wrong)
                 }
             client.answer(answer, "")
             // Whoever has another key goes on with a code.
             #expect(client.status == status && client.token == nil, "\(wrong)")
         }
+        // A key that has not signed itself is not bound.
+        client.signIn(journey: "DeviceBinding")
+        client.answer(try proof(client, by: other), "laptop", "d1", "")
+        #expect(client.status == 401)
         for (word, next) in [("Unsupported", "TextOutputCallback"), ("Abort", nil)] as [(JSONValue, String?)] {
             client.signIn(journey: "DeviceBinding")
             client.answer("", "", "", word)

@@ -234,6 +234,27 @@ struct ForgeRockServerTests {
         #expect(client.session("validate")["valid"]?.bool == false)
     }
 
+    /// A journey that asks for a name may be answered by another person, who gets no more than a session of their own.
+    @Test(arguments: [true, false])
+    func somebodyElseConfirmsNothing(isTransaction: Bool) throws {
+        var client = ForgeRockHarness { $0.stepUpJourney = "LoginLoop" }
+        client.keepSession()
+        let old = client.cookies["iPlanetDirectoryPro"]
+        client.send("GET", "/ig/\(isTransaction ? "txn" : "journey")/body")
+        let xml = try #require(isTransaction ? advice(client) : ForgeRockAdvice.journey("/alpha:LoginLoop").xml)
+        func step(as name: String) {
+            let query = "authIndexType=composite_advice&authIndexValue=\(FormEncoding.encode(xml))"
+            client.step = client.send("POST", "\(client.realm)/authenticate?\(query)", "{}")
+            client.answer(.string(name), .string(Harness.password))
+        }
+        step(as: "grace")
+        #expect(client.token != nil && client.token != old && client.counters.transactions == 0)
+        #expect(client.session("getSessionInfo")["username"]?.string == "ada", "the first one's lives")
+        step(as: "ada")
+        #expect(client.token != nil && (client.token == old) == isTransaction)
+        #expect(client.counters.transactions == (isTransaction ? 1 : 0))
+    }
+
     // MARK: Faults, scenarios and control
 
     @Test(arguments: [

@@ -23,7 +23,7 @@ import Testing
         #expect(try await bench.credentials.accessToken == "tok1")
     }
 
-    @Test(arguments: [458, 460, 463, 467, nil])
+    @Test(arguments: [458, 460, 461, 463, 466, 467, 468, nil])
     func whatIsDefinitelyRefusedGoesWithTheProfile(subcode: Int?) async throws {
         let bench = try FacebookBench([.me])
         _ = try await bench.facebook.currentUser()

@@ -40,7 +40,8 @@ struct FacebookSandboxTests {
     /// The login errors of the vendor's SDK that only an answer over the wire can bring: each by its number, and nobody signed in.
     @Test(arguments: [
         ("unknown_error", FacebookLoginError.unknown, 0), ("other_state", .badChallengeString, 0),
-        ("other_nonce", .invalidIDToken, 1),
+        ("other_nonce", .invalidIDToken, 1), ("other_issuer", .invalidIDToken, 1),
+        ("other_audience", .invalidIDToken, 1), ("ended_token", .invalidIDToken, 1),
     ])
     func aLoginErrorHasItsNumber(fault: String, expected: FacebookLoginError, exchanges: Int) async throws {
         var settings = SandboxFacebookSettings()

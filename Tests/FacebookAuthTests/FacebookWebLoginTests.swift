@@ -262,7 +262,9 @@ struct FacebookWebLoginTests {
         let nonce = Locked("")
         bench.transport.append([
             .run { _ in
-                let token = Self.idToken(#"{"nonce":"\#(nonce.withLock { $0 })","aud":"77"}"#)
+                let token = Self.idToken(
+                    #"{"iss":"https://www.facebook.com","exp":9999999999,"nonce":"\#(nonce.withLock { $0 })","aud":"77"}"#
+                )
                 return .scripted(200, body: #"{"access_token":"tok2","expires_in":60,"id_token":"\#(token)"}"#)
             }, .me,
         ])

@@ -68,11 +68,12 @@ struct AuthSandboxCommand: ParsableCommand {
             PINGAM. Below /json and /am/json are journeys, sessions and profiles of the realms /, /alpha, /bravo and \
             /alpha/customers; below /am/oauth2 and /oauth2/realms is their OAuth 2 side, with the same clients. People \
             sign in with their e-mail address or with what stands before its @. The fifth wrong password locks. The \
-            journeys: Login, LoginLoop, Polling, Push, Suspend, OneTimeCode, MFA, RegisterAuthenticator, WebAuthn, \
+            journeys: Login, LoginLoop, Polling, Push, PushRetry, Suspend, OneTimeCode, MFA, RegisterAuthenticator, WebAuthn, \
             WebAuthnRegistration, ChangePassword, Choice, Profile, Social, SAML, DeviceProfile, DeviceBinding, Unknown, \
             Hologram and StepUp; GET /_sandbox/forgerock tells what each does. \
             /ig/txn, /ig/journey and /ig/app are applications behind a gateway: the first wants a transaction \
-            confirmed, the second a stronger journey; /ig/api wants an access token.
+            confirmed, the second a stronger journey; /ig/api wants an access token; /ig/rest/txn and /ig/rest/journey ask \
+            the policy by themselves.
 
             FACEBOOK. /v25.0/me and its feed, permissions and accounts, batches, /act_1/insights, the token endpoint, \
             the debugger and device login, with or without a version. The app is 123456789012345, its secret \

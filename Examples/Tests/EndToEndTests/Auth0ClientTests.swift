@@ -97,6 +97,36 @@ struct Auth0ClientTests {
         }
     }
 
+    /// Who has no key is told what answers in its place; what a key has refused is no word of the server's.
+    @Test func aPasskeyWithoutAKeySaysWhatHelps() async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            let none = try await bench.run("sign-in", "--way", "passkey")
+            #expect(none.status == 65 && none.kind == "challenge_required", "\(none.errors)")
+            #expect(none.errors.contains("--software-key FILE"))
+            var bench = bench
+            bench.options += ["--software-key", bench.directory + "/key"]
+            let empty = try await bench.run("sign-in", "--way", "passkey")
+            #expect(empty.status != 0, "\(empty.errors)")
+            #expect(empty.errors.contains("This program calls it webauthn_not_allowed."), "\(empty.errors)")
+            #expect(!empty.errors.contains("The server calls"))
+        }
+    }
+
+    @Test func aWrongWayNamesAllThatThereAre() async throws {
+        let end = try await BuiltProgram.run(
+            "auth-client",
+            [
+                "--provider", "auth0", "--base-url", "http://127.0.0.1:1", "--client-id", "c", "sign-in", "--way",
+                "fax",
+            ]
+        )
+        #expect(end.status == 64)
+        for way in ["password", "sign_up", "new_passkey", "email", "email_link", "sms", "database_phone", "passkey"] {
+            #expect(end.errors.contains(way), "\(way): \(end.errors)")
+        }
+    }
+
     @Test func aWayThatNeedsADatabaseSaysSo() async throws {
         let end = try await BuiltProgram.run(
             "auth-client",

@@ -28,6 +28,28 @@ struct FacebookSignInTests {
         }
     }
 
+    /// The app's own table of errors is fetched first by who wants it, and decides; where it cannot be, the library's does.
+    @Test func theAppsTableOfErrorsDecides() async throws {
+        try await Bench.facebook { bench in
+            try bench.plantToken()
+            func remedies(_ options: String...) async throws -> [String] {
+                bench.sandbox.add(.facebook(50_001, path: "/v25.0/me"))
+                let run = try await bench.finish(bench.start(["get", "/me"] + options))
+                return run.report["failure"]?["remedies"]?.array?.compactMap(\.string) ?? []
+            }
+            let without = try await remedies()
+            #expect(!without.contains("reauthenticate"))
+            let before = bench.calls.count
+            let with = try await remedies("--error-table")
+            #expect(with.contains("reauthenticate"))
+            let app = SandboxFacebookSettings().appID
+            #expect(Array(bench.calls.dropFirst(before)) == ["GET \(app)", "GET me"])
+            bench.sandbox.add(.facebook(100, path: "/v25.0/\(app)"))
+            let run = try await bench.run("status", "--error-table")
+            #expect(run.status == 0 && run.errors.contains("could not be fetched"), "\(run.errors)")
+        }
+    }
+
     @Test func somebodyEntersTheCode() async throws {
         try await Bench.facebook { bench in
             let program = try bench.start(["sign-in", "--scope", "public_profile,email"])

@@ -93,6 +93,8 @@ struct UsageTests {
         "--provider facebook --base-url URL --app-id 1 --client-token-env N --auth-type rerequest sign-in",
         "--provider facebook --base-url URL --app-id 1 --auth-type rerequest status",
         "--provider clerk --base-url URL --auth-type rerequest sign-in",
+        "--provider facebook --base-url URL --app-id 1 --error-table status",
+        "--provider clerk --base-url URL --error-table status",
         "--provider auth0 --base-url URL --client-id cli --answers file status",
         "--provider clerk --base-url URL --app-id 1 status",
         "--provider auth0 --base-url URL status",
@@ -178,7 +180,7 @@ struct UsageTests {
         for word in [
             "sign-in", "sign-out", "classify", "--max-wait", "--deadline", "EXIT STATUS", "backup_code",
             "security_answer", "finish-tasks", "forget-device", "--link-page", "--org", "--journey", "--app-id",
-            "--client-token-env", "--app-secret-env", "--auth-type",
+            "--client-token-env", "--app-secret-env", "--auth-type", "--error-table",
         ] {
             #expect(end.output.contains(word))
         }

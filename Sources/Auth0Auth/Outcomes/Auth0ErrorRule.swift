@@ -160,6 +160,15 @@ struct Auth0ErrorRule {
         "unsupported_challenge_type": Auth0ErrorRule(.factorUnavailable, [.switchFactor]),
         "authorization_pending": Auth0ErrorRule(.challengePending, [.poll]),
         "slow_down": Auth0ErrorRule(.challengePending, [.poll]),
+        // At another provider the person has not connected an account, or has taken back what the tenant keeps of it.
+        "federated_connection_refresh_token_not_found": Auth0ErrorRule(
+            .userActionRequired,
+            [.reauthenticate, .visitProvider]
+        ),
+        "federated_connection_refresh_token_flow_failed": Auth0ErrorRule(
+            .userActionRequired,
+            [.reauthenticate, .visitProvider]
+        ),
         "insufficient_scope": Auth0ErrorRule(.permissionDenied, [.fixRequest]),
         "invalid_password": Auth0ErrorRule(.passwordRejected, [.askUser]),
         "password_strength_error": Auth0ErrorRule(.passwordRejected, [.askUser]),

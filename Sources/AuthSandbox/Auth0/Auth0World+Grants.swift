@@ -25,6 +25,7 @@ extension Auth0World {
         case "passwordless/otp": return try passwordless(exchange, &context)
         case "urn:okta:params:oauth:grant-type:webauthn": return try passkey(exchange, &context)
         case "urn:ietf:params:oauth:grant-type:token-exchange": return try exchangeToken(exchange)
+        case Self.connectionGrant: return try connectionToken(exchange)
         case "authorization_code": return try exchangeCode(exchange)
         case "urn:ietf:params:oauth:grant-type:device_code": return try pollDevice(exchange)
         case "mfa-otp": return try app(exchange)

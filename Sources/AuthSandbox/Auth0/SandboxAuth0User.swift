@@ -18,6 +18,16 @@ public struct SandboxAuth0User: Sendable, Equatable {
     /// `refusal`: the text with which a rule of the tenant refuses this person; nil (absent) for none.
     public var refusal: String?
 
+    /// `connections`: at which other providers they have connected an account, whose tokens the tenant keeps, such as
+    /// `google-oauth2`.
+    ///
+    /// Default: none.
+    public var connections: [String] = []
+    /// `connection_lost`: whether those providers have taken back what the tenant keeps.
+    ///
+    /// Default: false.
+    public var isConnectionLost = false
+
     /// Creates somebody with a password that is enough.
     public init() {}
 }
@@ -32,7 +42,8 @@ extension SandboxAuth0User: SandboxPart {
     enum CodingKeys: String, CodingKey {
         case factors
         case enrollments = "enroll"
-        case refusal
+        case refusal, connections
+        case isConnectionLost = "connection_lost"
     }
 }
 

@@ -38,6 +38,7 @@ struct FacebookRoute: Sendable, Equatable {
         case let name where name.hasPrefix("upload:"): parts.count == 1
         case "device": parts.count == 1 || (parts.count == 2 && ["login", "login_status"].contains(parts[1]))
         case "oauth": parts == ["oauth", "access_token"]
+        case ".well-known": parts == [".well-known", "oauth", "openid", "jwks"]
         case "dialog": parts == ["dialog", "oauth"]
         case let name: isID(name) || (name.hasPrefix("act_") && isID(String(name.dropFirst(4))))
         }

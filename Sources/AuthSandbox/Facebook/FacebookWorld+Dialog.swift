@@ -137,15 +137,27 @@ extension FacebookWorld {
             "data_access_expiration_time": .int(exchange.now / 1000 + 7_776_000),
         ]
         guard code.scopes.contains("openid") else { return answer }
+        return answer.adding("id_token", .string(idToken(person, nonce: code.nonce, settings, now: exchange.now)))
+    }
+
+    /// Who has signed in, as Facebook attests it for one hour.
+    private func idToken(
+        _ person: FacebookPerson,
+        nonce: String?,
+        _ settings: SandboxFacebookSettings,
+        now: Int64
+    ) -> String {
+        let fault = settings.loginFault
         let claims: JSONValue = .present([
-            "iss": "https://www.facebook.com", "aud": .string(settings.appID), "sub": .string(person.id),
-            "nonce": code.nonce.map(JSONValue.string), "iat": .int(exchange.now / 1000),
-            "exp": .int((exchange.now + settings.tokenLife) / 1000),
+            "iss": fault == "other_issuer" ? "https://facebook.example" : "https://www.facebook.com",
+            "aud": .string(fault == "other_audience" ? "1\(settings.appID)" : settings.appID),
+            "sub": .string(person.id), "nonce": nonce.map(JSONValue.string), "iat": .int(now / 1000),
+            "exp": .int(now / 1000 + (fault == "ended_token" ? -3600 : 3600)),
         ])
-        return answer.adding(
-            "id_token",
-            .string(OAuthJWT.make(type: "JWT", claims: claims, key: Array(settings.appSecret.utf8)))
-        )
+        if fault == "secret_key" {
+            return OAuthJWT.make(type: "JWT", claims: claims, key: Array(settings.appSecret.utf8))
+        }
+        return RSASigning.token(type: "JWT", claims: claims)
     }
 
     // MARK: Pages

@@ -118,6 +118,8 @@ struct FacebookWorld: ProviderWorld {
             return .json(try pollDeviceLogin(exchange))
         case ("dialog", 2) where exchange.parts[1] == "oauth": return dialog(exchange)
         case ("oauth", 2) where exchange.parts[1] == "access_token": return .json(try tokenAnswer(exchange))
+        case (".well-known", 4):
+            return .json(["keys": RSASigning.publicKeys(isHidden: exchange.settings.loginFault == "other_key")])
         case ("debug_token", 1): return .json(try inspection(exchange))
         default: return .json(try graph(exchange))
         }
@@ -146,7 +148,7 @@ struct FacebookWorld: ProviderWorld {
         response.setHeader("x-fb-trace-id", random.letters(11))
         response.setHeader("x-fb-rev", "1030000000")
         response.setHeader("facebook-api-version", exchange.version ?? "v25.0")
-        let isGraph = !["device", "dialog"].contains(exchange.parts.first ?? "")
+        let isGraph = !["device", "dialog", ".well-known"].contains(exchange.parts.first ?? "")
         guard isGraph, response.header("X-App-Usage") == nil else { return }
         if let percent = exchange.settings.appUsage ?? usedShare(exchange.settings) {
             response.setHeader("X-App-Usage", FacebookFailure.shares(percent).text)

@@ -97,8 +97,10 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
     /// `app_usage`: what `X-App-Usage` says, in percent; nil (`null`) for the truth if there is an `app_limit`.
     public var appUsage: Int64?
     /// `login_fault`: what is wrong with the login dialog's answers: `none`; `unknown_error`, an error that no table knows;
-    /// `other_state`, the state of another request; `other_nonce`, an ID token for another request; `no_scopes`,
-    /// nothing about what was granted and declined.
+    /// `other_state`, the state of another request; `other_nonce`, an ID token for another request; `other_issuer`,
+    /// `other_audience`, one of somebody else or for another app; `ended_token`, one that has ended; `other_key`, one signed
+    /// with a key that Facebook does not publish; `secret_key`, one signed with the app's secret; `no_scopes`, nothing
+    /// about what was granted and declined.
     ///
     /// Default: `none`.
     public var loginFault = "none"
@@ -141,7 +143,12 @@ public struct SandboxFacebookSettings: Sendable, Equatable {
 
 extension SandboxFacebookSettings: SandboxPart {
     static let key = "facebook"
-    static let words = ["login_fault": ["none", "unknown_error", "other_state", "other_nonce", "no_scopes"]]
+    static let words = [
+        "login_fault": [
+            "none", "unknown_error", "other_state", "other_nonce", "other_issuer", "other_audience", "ended_token",
+            "other_key", "secret_key", "no_scopes",
+        ]
+    ]
     static let ranges: [String: ClosedRange<Int64>] = ["app_usage": 0...100_000, "video_chunk": 1...16_777_216]
 
     enum CodingKeys: String, CodingKey {

@@ -23,6 +23,8 @@ struct OktaAccount: Sendable {
     var lastTOTPStep: Int64?
     /// The devices that no factor is asked for on, by their tokens.
     var rememberedDevices: Set<String> = []
+    /// Whether the person has told what the org wants to know of them.
+    var isProfileTold = false
     /// How many pushes were sent to the person's phone.
     var pushesSent: Int64 = 0
 
@@ -96,6 +98,8 @@ struct OktaTransaction: Sendable {
         var isOpened = false
         /// Whether the link of the mail was opened, by whoever has it.
         var isLinkOpened = false
+        /// How Okta Verify is set up: by a picture (`qrcode`), or by a link that was sent.
+        var channel: String?
         /// How many polls were answered.
         var polls = 0
         /// When the push was sent.

@@ -148,6 +148,14 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: true.
     public var pollsEmail = true
+    /// `verify_channels`: how the identity engine lets Okta Verify be set up: `qrcode`, `email`, `sms`, a text or a list.
+    ///
+    /// With a picture it begins with that one; otherwise the person chooses first. Default: all of them.
+    public var verifyChannels = ["qrcode", "email", "sms"]
+    /// `registration`: whether people may make an account for themselves at the identity engine.
+    ///
+    /// Default: false.
+    public var allowsRegistration = false
     /// `passwordless`: whether the Authentication API lets another factor stand in the place of the password, for people
     /// who have one.
     ///
@@ -200,6 +208,8 @@ extension SandboxOktaSettings: SandboxPart {
         case wantsCaptcha = "captcha"
         case emailLink
         case pollsEmail = "email_poll"
+        case verifyChannels
+        case allowsRegistration = "registration"
         case allowsPasswordless = "passwordless"
     }
 }

@@ -28,6 +28,12 @@ public struct SandboxOktaUser: Sendable, Equatable {
     /// Default: true.
     public var mayRecover = true
 
+    /// `profile`: whether the identity engine knows enough of the person: `complete`, or whether it asks for more, which
+    /// has to be told (`incomplete`) or may be left out (`optional`).
+    ///
+    /// Default: `complete`.
+    public var profile = "complete"
+
     /// Creates somebody with a password that is enough.
     public init() {}
 
@@ -101,7 +107,9 @@ public struct SandboxOktaUser: Sendable, Equatable {
 
 extension SandboxOktaUser: SandboxPart {
     static let key = "okta"
-    static let words = ["password": ["ok", "warn", "expired", "reset"]]
+    static let words = [
+        "password": ["ok", "warn", "expired", "reset"], "profile": ["complete", "incomplete", "optional"],
+    ]
 
     enum CodingKeys: String, CodingKey {
         case passwordStatus = "password"
@@ -111,6 +119,7 @@ extension SandboxOktaUser: SandboxPart {
         case showsLockout = "lockout_shown"
         case mayUnlock = "unlock"
         case mayRecover = "forgot"
+        case profile
     }
 
     func check(path: String) throws(SandboxError) {

@@ -96,10 +96,15 @@ public struct SandboxSettings: Sendable, Equatable {
     ///
     /// Default: all.
     public var secondFactorAttributes = ["authenticator_app", "phone_number", "backup_code"]
+    /// `sms_delay_s`: how long a message with a code takes to leave for a phone: whoever presents the code sooner is refused with
+    /// `sms_verification_not_yet_sent`, and nothing is counted.
+    ///
+    /// Default: 0.
+    public var smsDelay: Int64 = 0
     /// `captcha`: what a captcha is wanted for: `off`, `sign_up` (its creation brings the token, else
     /// `captcha_missing_token`), or `always` (401 `requires_captcha` until the client has solved one at `/v1/client/verify`).
     ///
-    /// A token is good once, and one that begins with `wrong` never. Default: `off`.
+    /// A token is good once, and one that begins with `wrong` never. The environment says how it is shown. Default: `off`.
     public var captcha = "off"
     /// `protects`: what wants a proof against abuse: `sign_in` and `sign_up` refuse the creation with
     /// `requires_protect_check` unless it brings one; `sign_up_flow` holds the sign-up up until one is brought to it.
@@ -251,6 +256,7 @@ extension SandboxSettings: Described {
         case codeLife = "code_life_s"
         case codeAttempts
         case resendWindow = "resend_window_s"
+        case smsDelay = "sms_delay_s"
         case isTOTPSingleUse = "totp_single_use"
         case endedSessionCode = "ended_session"
         case requiresTokenSeed = "require_token_seed"

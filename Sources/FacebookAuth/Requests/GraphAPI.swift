@@ -14,6 +14,8 @@ struct GraphAPI: Sendable, ClientBound {
     let pacing: FacebookPacing
     /// The vendor's table of errors, as it was configured or fetched last.
     let errors: Locked<FacebookErrorConfiguration?>
+    /// The keys that Facebook signs ID tokens with, as far as they are known.
+    let knownKeys = OAuthClient.IDTokenKeys()
     /// Renews the stored token; nil for the calls that do it.
     var manager: TokenManager?
 
@@ -174,11 +176,16 @@ struct GraphAPI: Sendable, ClientBound {
 
     /// Performs a call that issues tokens.
     func tokens(_ call: Call) async throws -> OAuthClient.TokenAnswer {
+        try await datedTokens(call).answer
+    }
+
+    /// The same with the server's time.
+    func datedTokens(_ call: Call) async throws -> (answer: OAuthClient.TokenAnswer, date: Timestamp) {
         let response = try await send(call)
         let clock = ServerClock(response.headerFields, receivedAt: client.runtime.time.wallTime)
         guard let answer = OAuthClient.TokenAnswer(try json(in: response), date: clock.now) else {
             throw RecoveryError(.unreadable, in: response)
         }
-        return answer
+        return (answer, clock.now)
     }
 }

@@ -50,6 +50,9 @@ struct GraphServer: Sendable, Hashable {
         return base.request(method, path: version + joint + path, query: query)
     }
 
+    /// A request for a path of the site itself, which has no version.
+    func request(ofSite path: String) -> HTTPRequest { base.request(.get, path: path) }
+
     /// The request for a URL that an answer names; nil if it leads to another origin.
     func request(following url: String) -> HTTPRequest? {
         base.request(.get, following: url)

@@ -34,7 +34,8 @@ extension Credentials {
             user: facebookProfile.flatMap { FacebookUser($0) },
             expiresAt: expiresAt,
             dataAccessExpiresAt: Timestamp(facebook: facebookDataAccess),
-            permissions: facebookPermissions.filter { $0.status != .unknown }
+            permissions: facebookPermissions.filter { $0.status != .unknown },
+            idToken: idToken.flatMap(FacebookIDToken.init)
         )
     }
 

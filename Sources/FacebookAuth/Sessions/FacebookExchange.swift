@@ -31,7 +31,10 @@ struct FacebookExchange: TokenRenewer {
                     presents: .access
                 )
             )
-            return credentials.taking(answer)
+            var renewed = credentials.taking(answer)
+            // Who has signed in, nobody attests anew.
+            renewed.idToken = credentials.idToken
+            return renewed
         } catch let error as RecoveryError where error.isDefiniteRefusal {
             if let version = credentials.version(of: .access), try await api.settle(error, version: version) {
                 operation.emit(.clear(.access))

@@ -19,6 +19,11 @@ public struct FacebookSession: AuthSession, Hashable {
     /// again.
     public var permissions: [FacebookPermission]
 
+    /// Who has signed in, as Facebook has attested it; nil where the sign-in has brought no ID token.
+    ///
+    /// The login dialog gives one to an app without its secret, and to one that asks for `openid`.
+    public var idToken: FacebookIDToken?
+
     /// The person and the end.
     public var summary: SessionSummary { SessionSummary(name: user?.id, expiresAt: expiresAt) }
 
@@ -27,11 +32,13 @@ public struct FacebookSession: AuthSession, Hashable {
         user: FacebookUser? = nil,
         expiresAt: Timestamp? = nil,
         dataAccessExpiresAt: Timestamp? = nil,
-        permissions: [FacebookPermission] = []
+        permissions: [FacebookPermission] = [],
+        idToken: FacebookIDToken? = nil
     ) {
         self.user = user
         self.expiresAt = expiresAt
         self.dataAccessExpiresAt = dataAccessExpiresAt
         self.permissions = permissions
+        self.idToken = idToken
     }
 }

@@ -16,6 +16,7 @@ struct FacebookTokenStore: TokenStore {
         if credentials.accessToken == nil {
             credentials.facebookProfile = nil
             credentials.facebookDataAccess = nil
+            credentials.idToken = nil
         }
         return try await base.replace(version: version, with: credentials)
     }
@@ -38,6 +39,7 @@ struct FacebookTokenStore: TokenStore {
             changed.remove(.access)
             if !keepsProfile { changed.facebookProfile = nil }
             changed.facebookDataAccess = nil
+            if !keepsProfile { changed.idToken = nil }
             if try await base.replace(version: present.version, with: changed) != nil { return true }
         }
     }

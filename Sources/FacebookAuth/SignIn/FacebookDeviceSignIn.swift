@@ -120,6 +120,7 @@ extension GraphAPI {
             var fresh = credentials
             fresh.facebookProfile = nil
             fresh.facebookDataAccess = nil
+            fresh.idToken = answer.idToken
             fresh.facebookPermissions = permissions
             credentials = fresh.taking(answer)
         }

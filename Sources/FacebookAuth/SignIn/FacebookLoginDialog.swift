@@ -80,8 +80,9 @@ struct FacebookLoginDialog: Sendable, ClientBound {
         }
         query.add("code", secret: code)
         let answer: OAuthClient.TokenAnswer
+        let date: Timestamp
         do {
-            answer = try await api.tokens(
+            (answer, date) = try await api.datedTokens(
                 GraphAPI.Call(
                     path: "oauth/access_token",
                     query: query,
@@ -97,6 +98,7 @@ struct FacebookLoginDialog: Sendable, ClientBound {
             throw error
         }
         try request.check(answer)
+        if let token = answer.idToken { _ = try await api.verify(token, nonce: request.nonce, at: date) }
         return try await api.signedIn(with: answer, permissions: redirect.permissions ?? api.asked(permissions))
     }
 }

@@ -97,5 +97,7 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
     /// What this library says of a redirect or an ID token that belongs to another sign-in.
     private static let codesOfSignIn: [String: FacebookLoginError] = [
         "state_mismatch": .badChallengeString, "id_token_missing": .invalidIDToken, "nonce_mismatch": .invalidIDToken,
+        "issuer_mismatch": .invalidIDToken, "audience_mismatch": .invalidIDToken, "expiry_mismatch": .invalidIDToken,
+        "signature_mismatch": .invalidIDToken,
     ]
 }

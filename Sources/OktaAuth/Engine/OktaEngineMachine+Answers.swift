@@ -12,6 +12,8 @@ extension OktaEngineMachine {
             guard let standing = self.answer else { return try await begin() }
             return try await follow(standing)
         case .password: return try await submit(password: answer)
+        case _ where challenge.factor.id?.hasPrefix("entry/") == true:
+            return try await submit(entry: answer, to: challenge)
         case .phoneNumber: return try await submit(phoneNumber: answer)
         case .redirect: return try await submit(returned: answer)
         case .push:
@@ -22,8 +24,6 @@ extension OktaEngineMachine {
         case _ where challenge.factor.id == Self.consentID: return try await submit(consent: answer, to: challenge)
         case _ where challenge.factor.id?.hasPrefix("question/") == true:
             return try await enroll(answer, toQuestion: challenge.factor.providerName)
-        case _ where challenge.factor.id?.hasPrefix("entry/") == true:
-            return try await submit(entry: answer, to: challenge)
         case .emailCode: return try await submit(code: try code(of: answer))
         default: return try await submit(code: answer)
         }
@@ -141,46 +141,6 @@ extension OktaEngineMachine {
             "credentials.questionKey": .string(key), "credentials.answer": .string(answer.reveal()),
         ]
         return try await post(form, values, choosing: ["credentials": index], resend: .spending)
-    }
-
-    // MARK: Forms with several fields
-
-    /// Takes what was typed into a field; a yes or a no that is neither is asked for again.
-    private mutating func submit(entry text: Secret, to challenge: Challenge) async throws -> SignInStep<OktaSession> {
-        guard let standing = answer else { throw missing("form") }
-        let name = challenge.factor.providerName
-        let path = (challenge.factor.id ?? "").split(separator: "/").dropFirst().joined(separator: "/")
-        let form = standing.forms.first { "\($0.name)/\(path)" == name }
-        if let field = form?[path], field.value(of: text.reveal()) == nil {
-            throw failure(.invalidRequest, [.askUser])
-        }
-        entries[name] = text
-        return try await follow(standing)
-    }
-
-    /// Asks for each field of a form that somebody has to fill in, in the server's words; posts it with the last one.
-    mutating func fill(_ form: OktaForm) async throws -> SignInStep<OktaSession> {
-        let open = form.openPaths
-        if let path = open.first(where: { entries["\(form.name)/\($0)"] == nil }) {
-            let field = form[path]
-            let named = field?.options.compactMap { $0.value?.string ?? $0.label }.joined(separator: ", ").nonEmpty
-            let options = field?.isBoolean == true ? "yes or no" : named
-            let isPassword = path.hasSuffix("passcode") && form.name.hasPrefix("enroll-")
-            let factor = Factor(
-                key: isPassword ? .newPassword : .text,
-                providerName: "\(form.name)/\(path)",
-                id: "entry/\(path)"
-            )
-            return .ask(Challenge(factor: factor, hint: options, prompt: field?.label ?? path))
-        }
-        // What was typed stays until it is posted.
-        if let question = unsolved(form) { return question }
-        var values: [String: JSONValue] = [:]
-        for path in open {
-            guard let text = entries.removeValue(forKey: "\(form.name)/\(path)") else { continue }
-            values[path] = form[path]?.value(of: text.reveal())
-        }
-        return try await post(form, values, resend: .spending)
     }
 
     // MARK: WebAuthn

@@ -20,6 +20,15 @@ extension OktaEngineMachine {
             let related = answer.related(to: option)
             let id = option.field("id")?.value?.string ?? related?.id ?? String(index)
             let enrollment = option.field("enrollmentId")?.value?.string
+            // Of an app that is set up by a link or a picture, no method is chosen.
+            if option.field("channel") != nil {
+                let factor = Factor(
+                    key: .push,
+                    providerName: related?.key.nonEmpty ?? "okta_verify",
+                    id: "\(form.name):\(id)"
+                )
+                return [Way(factor: factor, option: index, method: nil, wantsPhoneNumber: false)]
+            }
             let methods = option.field("methodType")
             let wantsNumber = option.field("phoneNumber").map { $0.value == nil } ?? false
             func way(_ method: String?, _ place: Int?) -> Way? {
@@ -85,6 +94,11 @@ extension OktaEngineMachine {
     private static let maximumSent = 3
 
     private mutating func take(_ way: Way, _ form: OktaForm) async throws -> SignInStep<OktaSession> {
+        let channels = channels(of: form["authenticator"]?.options[way.option].field("channel"))
+        if channels.count > 1 {
+            pending = way.factor.id
+            return .choose(channels.map(\.factor))
+        }
         if way.wantsPhoneNumber {
             pending = way.factor.id
             return .ask(Challenge(factor: Factor(key: .phoneNumber, providerName: way.factor.providerName)))
@@ -92,11 +106,12 @@ extension OktaEngineMachine {
         return try await post(way, form)
     }
 
-    /// Posts the choice of a way, with the phone number that it wants.
-    private mutating func post(
+    /// Posts the choice of a way, with the phone number or the channel that it wants.
+    mutating func post(
         _ way: Way,
         _ form: OktaForm,
-        phoneNumber: Secret? = nil
+        phoneNumber: Secret? = nil,
+        channel: Int? = nil
     ) async throws -> SignInStep<OktaSession> {
         let factor = way.factor
         let sends = factor.key.isSent || factor.key == .push
@@ -110,6 +125,7 @@ extension OktaEngineMachine {
         if let phoneNumber { values["authenticator.phoneNumber"] = .string(phoneNumber.reveal()) }
         var choices = ["authenticator": way.option]
         if let method = way.method { choices["authenticator.methodType"] = method }
+        choices["authenticator.channel"] = channel
         return try await post(
             form,
             values,
@@ -191,18 +207,6 @@ extension OktaEngineMachine {
         return nil
     }
 
-    /// How an authenticator app is set up: by a picture that is scanned, which needs nobody's address.
-    mutating func choose(channel form: OktaForm) async throws -> SignInStep<OktaSession> {
-        let options = form["authenticator.channel"]?.options ?? []
-        let index = options.firstIndex { $0.value?.string == "qrcode" } ?? 0
-        return try await post(
-            form,
-            choosing: ["authenticator.channel": index],
-            resend: .spending,
-            purpose: .engineSending
-        )
-    }
-
     /// The factor that is under way, as it stands among those that could be chosen in its place.
     func standing(_ key: Factor.Key, _ current: OktaAuthenticator) -> Factor {
         let name = current.name(current.method)
@@ -227,7 +231,7 @@ extension OktaEngineMachine {
         if answer.current?.action("recover") != nil {
             factors.append(Factor(key: .newPassword, providerName: "recover", id: "action/recover"))
         }
-        factors += launches(answer)
+        factors += launches(answer) + otherChannels(answer)
         for form in answer.forms
         where ["unlock-account", "select-identify", "select-enroll-profile"].contains(form.name) && !form.isLink {
             factors.append(Factor(key: .text, providerName: form.name, id: "form/\(form.name)"))

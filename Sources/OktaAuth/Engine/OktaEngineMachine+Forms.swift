@@ -36,7 +36,7 @@ extension OktaEngineMachine {
         case "enroll-authenticator": return try await enroll(form, answer)
         case "authenticator-verification-data", "authenticator-enrollment-data":
             return try await give(data: form, answer)
-        case "select-enrollment-channel": return try await choose(channel: form)
+        case "select-enrollment-channel": return try await select(channel: form)
         case "reset-authenticator", "reenroll-authenticator":
             return newPassword(answer, because: form.name == "reset-authenticator" ? nil : expiry)
         case "reenroll-authenticator-warning":
@@ -47,7 +47,9 @@ extension OktaEngineMachine {
         case "reenroll-custom-password-expiry": throw failure(.passwordExpired, [.visitProvider])
         case "enroll-profile-update", "profile-update":
             // What nobody has to say is left out.
-            if let skip = answer.form("skip") { return try await post(skip, resend: .spending) }
+            if !api.configuration.enrollsOptionalFactors, let skip = answer.form("skip") {
+                return try await post(skip, resend: .spending)
+            }
             return try await fill(form)
         case "keep-me-signed-in":
             let keeps = api.configuration.remembersDevice ?? false

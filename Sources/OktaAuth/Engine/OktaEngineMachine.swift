@@ -102,6 +102,7 @@ struct OktaEngineMachine: SignInMachine {
             (recovers, lifts) = (false, true)
             return try await post(form, resend: .replayable)
         case "link": return visit(answer, factor)
+        case "channel": return try await choose(channel: factor, answer)
         case "question": return .ask(Challenge(factor: factor, prompt: factor.destination))
         default: return try await choose(factor, answer)
         }

@@ -58,9 +58,13 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
     /// What the person is shown while they answer elsewhere.
     var challenge: Challenge {
         let address = answer.deviceChallenge?.url
+        let opened = address.map { _ in "Okta Verify has to confirm on the device that the address is opened on." }
+        let sent = answer.current?.linkAddress.map {
+            "A link was sent to \($0): open it on the device that is to have Okta Verify."
+        }
         return Challenge(
             factor: factor,
-            prompt: address.map { _ in "Okta Verify has to confirm on the device that the address is opened on." },
+            prompt: opened ?? sent,
             number: answer.current?.number,
             setup: answer.current?.setup,
             url: address

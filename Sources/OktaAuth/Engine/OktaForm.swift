@@ -20,18 +20,31 @@ struct OktaForm: Sendable {
 
         /// Whether somebody has to fill it in; a yes that is wanted is not given by the no that stands there.
         var isOpen: Bool {
-            isMutable && isVisible && (value == nil || isBoolean && value == false) && fields.isEmpty
+            isMutable && isVisible && (value == nil || value == "" || isBoolean && value == false) && fields.isEmpty
                 && name != "stateHandle"
         }
 
         /// Whether it is answered with yes or no.
         var isBoolean: Bool { type == "boolean" }
 
-        /// The value that a text stands for; nil if it stands for none that the field takes.
+        /// The options that are values by themselves.
+        var choices: [Option] { options.filter { $0.value?.isNull == false } }
+
+        /// The value that a text stands for: of several options that of the one that it names, by its value or its label; nil if
+        /// it stands for none that the field takes.
         func value(of text: String) -> JSONValue? {
+            if !choices.isEmpty { return choice(text)?.value }
             if isBoolean { return OktaForm.truth(text).map { .bool($0) } }
-            let number = type == "integer" ? Int64(text).map { JSONValue.number(.init($0)) } : nil
-            return number ?? .string(text)
+            guard type == "integer" || type == "number" else { return .string(text) }
+            let number = try? JSONValue(parsing: String(text.trimming(\.isWhitespace)))
+            guard let digits = number?.number, type == "number" || Int64(digits.text) != nil else { return nil }
+            return number
+        }
+
+        private func choice(_ text: String) -> Option? {
+            let word = String(text.trimming(\.isWhitespace))
+            return choices.first { $0.name == word } ?? choices.first { $0.label == word }
+                ?? choices.first { [$0.name, $0.label].contains { $0?.lowercased() == word.lowercased() } }
         }
     }
 
@@ -44,6 +57,9 @@ struct OktaForm: Sendable {
         var fields: [Field]
         /// Where the answer says more of it: a path from the answer's top.
         var relation: String?
+
+        /// The value as it is typed.
+        var name: String? { value.map { $0.string ?? $0.description } }
 
         /// A field of the object.
         func field(_ name: String) -> Field? { fields.first { $0.name == name } }
@@ -121,13 +137,18 @@ struct OktaForm: Sendable {
     }
 
     /// The paths of the fields that somebody has to fill in; those that need not be are left out.
-    var openPaths: [String] { Self.open(fields, under: "") }
+    var openPaths: [String] { openPaths(withOptional: false) }
 
-    private static func open(_ fields: [Field], under path: String) -> [String] {
+    /// The paths of the fields that somebody can fill in.
+    ///
+    /// - Parameter withOptional: Whether those are among them that need not be.
+    func openPaths(withOptional: Bool) -> [String] { Self.open(fields, under: "", withOptional) }
+
+    private static func open(_ fields: [Field], under path: String, _ withOptional: Bool) -> [String] {
         fields.flatMap { field in
             let place = path.isEmpty ? field.name : "\(path).\(field.name)"
-            if !field.fields.isEmpty { return open(field.fields, under: place) }
-            return field.isOpen && field.isRequired ? [place] : []
+            if !field.fields.isEmpty { return open(field.fields, under: place, withOptional) }
+            return field.isOpen && (field.isRequired || withOptional) ? [place] : []
         }
     }
 

@@ -71,10 +71,11 @@ struct Auth0Options: ParsableArguments {
         }
         guard let way else { return }
         guard Auth0Way(way) != nil else {
+            let passwordless = Auth0Configuration.Passwordless.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError(
                 """
-                --way \(way) is none of password, browser, device, sign_up, reset_password, new_passkey and the ways of \
-                --passwordless.
+                --way \(way) is none of password, browser, device, sign_up, reset_password, new_passkey, and without a \
+                password \(passwordless).
                 """
             )
         }

@@ -234,7 +234,8 @@ struct CommandRun: Sendable {
         var lines: [ScreenText] = ["auth-client: \(failure.message, limit: 500)"]
         // A number says nothing to a person; who reads logs asks with --verbose, --json or explain.
         if let code = failure.code, Int64(code) == nil || options.telling.verbosity == .verbose {
-            lines.append("  The server calls it \(code, limit: 100).")
+            let who: ScreenText = failure.isLocal ? "This program calls" : "The server calls"
+            lines.append("  \(who) it \(code, limit: 100).")
         }
         if let connection = failure.connection { lines.append("  The cause: \(connection)") }
         if let advice = failure.advice { lines.append("  \(advice)") }

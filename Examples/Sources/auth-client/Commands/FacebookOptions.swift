@@ -31,12 +31,21 @@ struct FacebookOptions: ParsableArguments {
     )
     var authType: String?
 
+    @Flag(
+        help:
+            "Fetch the app's table of errors first, and judge answers by it; it needs --client-token-env or --app-secret-env."
+    )
+    var errorTable = false
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, hasBrowser: Bool) throws {
         guard provider == .facebook else {
-            if [appID, clientTokenEnv, appSecretEnv, authType].contains(where: { $0 != nil }) {
+            if errorTable || [appID, clientTokenEnv, appSecretEnv, authType].contains(where: { $0 != nil }) {
                 throw ValidationError(
-                    "--app-id, --client-token-env, --app-secret-env and --auth-type belong to --provider facebook."
+                    """
+                    --app-id, --client-token-env, --app-secret-env, --auth-type and --error-table belong to --provider \
+                    facebook.
+                    """
                 )
             }
             return
@@ -55,6 +64,9 @@ struct FacebookOptions: ParsableArguments {
                 "sign-in needs --client-token-env, which device login presents, or --redirect-uri for a browser."
             )
         }
+        if errorTable, clientTokenEnv == nil, appSecretEnv == nil {
+            throw ValidationError("--error-table needs --client-token-env or --app-secret-env: the table is the app's.")
+        }
         if command == .refresh, appSecretEnv == nil {
             throw ValidationError("refresh needs --app-secret-env: a token is exchanged with the app's secret.")
         }
@@ -67,9 +79,11 @@ struct FacebookValue: Sendable {
     let clientTokenEnv: String?
     let appSecretEnv: String?
     let authType: FacebookConfiguration.WebLogin.AuthType?
+    let fetchesErrors: Bool
 
     init(_ options: FacebookOptions) {
         (appID, clientTokenEnv, appSecretEnv) = (options.appID, options.clientTokenEnv, options.appSecretEnv)
+        fetchesErrors = options.errorTable
         authType = options.authType.flatMap { FacebookConfiguration.WebLogin.AuthType(rawValue: $0) }
     }
 }

@@ -73,7 +73,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         case .oauth: try await OAuthProvider(setup)
         case .okta: try setup.okta()
         case .forgerock: try ForgeRockProvider(setup)
-        case .facebook: try setup.facebook()
+        case .facebook: try await setup.facebook()
         case .auth0: try setup.auth0()
         case .http: throw InputError("--provider \(rawValue) serves classify and explain alone")
         }

@@ -5,7 +5,7 @@ import HTTPRecovery
 
 extension ProviderSetup {
     /// Facebook's Graph: a person's token, obtained in a browser, or by device login.
-    func facebook() throws -> StandardCommands<Facebook> {
+    func facebook() async throws -> StandardCommands<Facebook> {
         guard let appID = options.facebook.appID else { throw InputError("--app-id is missing") }
         let secret = try Environment.secret(options.facebook.appSecretEnv, option: "--app-secret-env")
         let app = FacebookApp(
@@ -31,6 +31,14 @@ extension ProviderSetup {
             )
         } catch {
             throw InputError("--base-url: \(error)")
+        }
+        if options.facebook.fetchesErrors {
+            do {
+                try await facebook.loadErrorConfiguration()
+            } catch let error as RecoveryError {
+                // Without it the library's own table judges, as it does without the option.
+                notice("The app's table of errors could not be fetched: \(error.userMessage, limit: 300)")
+            }
         }
         return StandardCommands(provider: facebook, notice: notice) { input in
             let session = try await facebook.signIn(

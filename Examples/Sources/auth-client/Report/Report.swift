@@ -38,6 +38,8 @@ struct Report: Sendable {
         var place: String?
         /// What the person can do with this program, for people alone.
         var advice: String?
+        /// Whether nothing that a server has said is behind it, so that its code is this program's own word.
+        var isLocal = false
     }
 
     /// Whose server it was about; nil for nobody's.
@@ -78,7 +80,8 @@ struct Report: Sendable {
                 remedies: error.remedies.map(\.rawValue),
                 connection: FailureText.connection(error),
                 place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
-                advice: advice(on: error, of: provider)
+                advice: advice(on: error, of: provider),
+                isLocal: error.isOfThisSide
             )
             return Report(
                 provider: provider,
@@ -96,7 +99,8 @@ struct Report: Sendable {
             let failure = Failure(
                 kind: Outcome.Kind.challengeRequired.rawValue,
                 message: "An answer is needed (\(error.key.rawValue)), and there is none left to give.",
-                remedies: [Outcome.Remedy.askUser.rawValue]
+                remedies: [Outcome.Remedy.askUser.rawValue],
+                advice: error.key == .webauthn ? Self.keyAdvice : nil
             )
             return Report(
                 provider: provider,
@@ -130,6 +134,10 @@ struct Report: Sendable {
             )
         }
     }
+
+    /// How a passkey or a security key is answered with.
+    private static let keyAdvice =
+        "--software-key FILE answers with a key in software; --answers can hold what another key has answered."
 
     private static func advice(on error: RecoveryError, of provider: String?) -> String? {
         if error.outcome.transportError?.code == .certificateRejected {
@@ -171,6 +179,14 @@ struct Report: Sendable {
                 ]
             } ?? .null,
         ]
+    }
+}
+
+extension RecoveryError {
+    /// Whether it was made up on this side of the wire: by a key that did not sign, or by a check of what has come.
+    fileprivate var isOfThisSide: Bool {
+        if cause is WebAuthn.Failure { return true }
+        return outcome.status == nil && outcome.code?.hasSuffix("_mismatch") == true
     }
 }
 

@@ -53,10 +53,22 @@ struct OktaFlow: Sendable {
         case enroll
         /// The phone number of a factor that is being enrolled.
         case phone(String)
+        /// Where the link goes by which Okta Verify is set up: the channel is chosen, or an address for it is wanted.
+        case channel(String?)
+        /// What the org wants to know of somebody.
+        case profile(ProfileForm)
         /// A factor is being enrolled.
         case activate
         case consent
         case done
+    }
+
+    /// A form about a person.
+    enum ProfileForm: Sendable, Equatable {
+        /// Of somebody who makes an account.
+        case registration
+        /// Of somebody who has one; what is optional may be left out.
+        case update(isOptional: Bool)
     }
 
     /// What it is for.
@@ -64,6 +76,7 @@ struct OktaFlow: Sendable {
         case signIn = "LOGIN"
         case recovery = "CREDENTIAL_RECOVERY"
         case unlock = "UNLOCK_ACCOUNT"
+        case registration = "ENROLL_NEW_USER"
     }
 
     /// The state handle of the newest answer.

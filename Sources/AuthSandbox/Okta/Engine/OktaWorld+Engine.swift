@@ -177,6 +177,13 @@ extension OktaWorld {
         case "authenticators/poll/cancel": try goOnWithoutPage(&flow)
         case "consent": try consent(&flow, exchange)
         case "credential/enroll": try enroll(&flow, exchange, context: &context)
+        case "challenge/send": try sendLink(&flow, exchange, context: &context)
+        case "enroll": try beginRegistration(&flow, exchange)
+        case "identify/select":
+            guard flow.step == .profile(.registration) else { throw .expired }
+            (flow.step, flow.goal) = (.identify, .signIn)
+        case "enroll/new": try register(&flow, exchange, context: &context)
+        case "enroll/update": try update(&flow, exchange)
         case "skip":
             guard isSkippable(flow) else { throw .expired }
             flow.hasSkipped = true
@@ -252,6 +259,7 @@ extension OktaWorld {
         switch flow.step {
         case .newPassword("reenroll-authenticator-warning"): true
         case .enroll: account(of: flow)?.enrollments.contains(where: \.isRequired) == false
+        case .profile(.update(let isOptional)): isOptional
         default: false
         }
     }
@@ -269,6 +277,8 @@ extension OktaWorld {
             flow.step = .newPassword("reenroll-authenticator-warning")
         } else if !account.factors.isEmpty, !flow.transaction.hasVerified {
             flow.step = .select
+        } else if let wanted = wantedProfile(of: account, flow) {
+            flow.step = .profile(wanted)
         } else if account.enrollments.contains(where: { $0.isRequired || !flow.hasSkipped }) {
             flow.step = .enroll
         } else if flow.wantsConsent {

@@ -63,7 +63,10 @@ extension OktaWorld {
         context: inout SandboxContext
     ) throws(OktaEngineFailure) {
         guard var challenge = flow.transaction.challenge else { throw .expired }
-        if challenge.factor.type == "push" {
+        if let channel = challenge.channel {
+            guard channel != "qrcode" else { throw .expired }
+            send(link: challenge, channel, flow, exchange, context: &context)
+        } else if challenge.factor.type == "push" {
             sendPush(&challenge, flow, exchange, context: &context)
         } else {
             try send(&challenge, flow, exchange, context: &context)
@@ -170,7 +173,7 @@ extension OktaWorld {
     private mutating func verified(_ flow: inout OktaFlow, _ factor: OktaFactor) {
         flow.transaction.challenge = nil
         switch flow.goal {
-        case .signIn:
+        case .signIn, .registration:
             if let id = flow.transaction.account { accounts[id]?.engineFailures[factor.id] = nil }
             flow.transaction.hasVerified = true
             goOn(&flow)
@@ -228,16 +231,15 @@ extension OktaWorld {
             return
         }
         let id = chosen?["id"]?.string ?? ""
+        if try choose(channel: chosen?["channel"]?.string, of: id, &flow, exchange) { return }
         guard flow.step == .enroll,
             let type = account.enrollments.map(\.type).first(where: { Self.authenticatorID(type: $0) == id })
         else { throw .expired }
         if type == "sms" || type == "call" { return flow.step = .phone(type) }
         var factor = makeFactor(SandboxOktaUser.Factor(type), account.user)
         if type == "token:software:totp", factor.secret == nil { factor.secret = "JBSWY3DPEHPK3PXP" }
-        if type == "push" { factor.setup.script = ["WAITING", "SUCCESS"] }
         var challenge = OktaTransaction.Challenge(factor: factor)
         switch type {
-        case "push": (challenge.result, challenge.pushedAt) = ("WAITING", exchange.now)
         case "webauthn", "web": challenge.nonce = makeNonce()
         case "email": try send(&challenge, flow, exchange, context: &context)
         default: break
