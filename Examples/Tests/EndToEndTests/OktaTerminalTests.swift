@@ -159,6 +159,9 @@ struct OktaTerminalTests {
     /// The engine hands the picture over within the answer, and no terminal shows it.
     @Test func aPictureToScanIsPutIntoAFile() async throws {
         try await Self.engine([], enrolling: [.init("push")]) { bench, program in
+            // By a picture, or a link to an address or a phone.
+            try await program.sees("Which one? [1-3] ")
+            program.type("1")
             try await program.sees("To set it up, scan the picture in \(bench.directory)/auth-client-")
             let pictures = names(in: bench.directory).filter { $0.hasSuffix(".png") }
             let path = bench.directory + "/" + (try #require(pictures.first))
