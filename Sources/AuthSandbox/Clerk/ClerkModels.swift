@@ -9,8 +9,8 @@ struct ClerkAccount: Sendable {
     let createdAt: Int64
     var backupCodes: [String]
     /// The numbers and addresses that nobody has proved yet, and the codes that were sent to them.
-    var newPhones: [String: (contact: Contact, proof: ClerkProof?)] = [:]
-    var newEmails: [String: (contact: Contact, proof: ClerkProof?)] = [:]
+    var newPhones: [String: NewContact] = [:]
+    var newEmails: [String: NewContact] = [:]
     /// The passkeys that were made here, by Clerk's ids, and what is wanted of those that are not made yet.
     var passkeys: [String: String] = [:]
     var newPasskeys: [String: JSONValue] = [:]
@@ -31,6 +31,8 @@ struct ClerkAccount: Sendable {
         let id: String
         let address: String
     }
+
+    typealias NewContact = (contact: Contact, proof: ClerkProof?)
 
     var firstFactors: [String] {
         let hasPassword = user.password != nil

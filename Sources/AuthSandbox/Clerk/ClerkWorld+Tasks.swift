@@ -49,7 +49,8 @@ extension ClerkWorld {
         case "DELETE me/totp":
             accounts[session.account]?.user.totpSecret = nil
             return wrapped(["object": "totp", "deleted": true], call.client)
-        case let route where route.contains("me/email_addresses"): return try answerEmailAddresses(call, session)
+        case let route where route.contains("me/email_addresses"):
+            return try answer(.emailAddress, call, session)
         case let route where route.contains("me/trusted_devices"): return try answerTrustedDevices(call, session)
         case "POST me/passkeys": return try createPasskey(call, session)
         case "POST me/passkeys/{id}/attempt_verification": return try verifyPasskey(call, session)
@@ -57,17 +58,8 @@ extension ClerkWorld {
         case "POST me/backup_codes":
             let codes = makeBackupCodes(session.account, call)
             return wrapped(["object": "backup_code", "codes": .texts(codes)], call.client)
-        case "POST me/phone_numbers": return try addPhone(call, session)
-        case "POST me/phone_numbers/{id}/prepare_verification": return try sendPhoneCode(call, session)
-        case "POST me/phone_numbers/{id}/attempt_verification": return try verifyPhone(call, session)
         case "PATCH me/phone_numbers/{id}": return try updatePhone(call, session)
-        case "DELETE me/phone_numbers/{id}":
-            guard let phone = accounts[session.account]?.phones.first(where: { $0.id == call.id }) else {
-                throw .notFound("phone number")
-            }
-            accounts[session.account]?.phones.removeAll { $0.id == phone.id }
-            accountsByIdentifier[phone.address] = nil
-            return wrapped(["object": "phone_number", "id": .string(phone.id), "deleted": true], call.client)
+        case let route where route.contains("me/phone_numbers"): return try answer(.phoneNumber, call, session)
         default: throw .notFound("such endpoint")
         }
     }
@@ -186,46 +178,6 @@ extension ClerkWorld {
         return codes
     }
 
-    private mutating func addPhone(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
-        let number = try call.required("phone_number")
-        guard number.hasPrefix("+"), number.count > 7, number.dropFirst().allSatisfy(\.isNumber) else {
-            throw ClerkFailure("phone_number", "form_param_format_invalid", "is invalid")
-                .saying("Phone number must be a valid phone number according to the E.164 international standard.")
-        }
-        if accountsByIdentifier[number] != nil { throw .taken("phone_number", "is taken") }
-        let contact = ClerkAccount.Contact(id: call.context.random.identifier("idn_"), address: number)
-        accounts[session.account]?.newPhones[contact.id] = (contact, nil)
-        return wrapped(Self.view(phone: contact, isVerified: false), call.client)
-    }
-
-    private func newPhone(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> (
-        contact: ClerkAccount.Contact, proof: ClerkProof?
-    ) {
-        guard let account = accounts[session.account] else { throw .notFound("user") }
-        if let new = account.newPhones[call.id] { return new }
-        throw account.phones.contains { $0.id == call.id } ? .verificationAlreadyVerified : .notFound("phone number")
-    }
-
-    private mutating func sendPhoneCode(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
-        let (contact, proof) = try newPhone(call, session)
-        try proof?.checkResend(call)
-        let sent = sendCode(to: contact.address, for: contact.id, call)
-        accounts[session.account]?.newPhones[call.id] = (contact, sent)
-        return wrapped(Self.view(phone: contact, isVerified: false), call.client)
-    }
-
-    private mutating func verifyPhone(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
-        let new = try newPhone(call, session)
-        guard var proof = new.proof else { throw .verificationMissing }
-        let isRight = try proof.attempt(try call.required("code"), call)
-        accounts[session.account]?.newPhones[call.id]?.proof = proof
-        if !isRight { throw proof.failure }
-        accounts[session.account]?.newPhones[call.id] = nil
-        accounts[session.account]?.phones.append(new.contact)
-        accountsByIdentifier[new.contact.address] = session.account
-        return wrapped(Self.view(phone: new.contact, isVerified: true), call.client)
-    }
-
     private mutating func updatePhone(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
         guard let account = accounts[session.account],
             let contact = account.phones.first(where: { $0.id == call.id })
@@ -238,13 +190,9 @@ extension ClerkWorld {
             codes = firstBackupCodes(account.id, call)
             finish(task: "setup-mfa", of: session.id)
         }
-        return wrapped(Self.view(phone: contact, isVerified: true).adding("backup_codes", codes), call.client)
-    }
-
-    private static func view(phone contact: ClerkAccount.Contact, isVerified: Bool) -> JSONValue {
-        [
-            "object": "phone_number", "id": .string(contact.id), "phone_number": .string(contact.address),
-            "verification": ["status": isVerified ? "verified" : "unverified", "strategy": "phone_code"],
-        ]
+        return wrapped(
+            ClerkContactKind.phoneNumber.view(contact, isVerified: true).adding("backup_codes", codes),
+            call.client
+        )
     }
 }

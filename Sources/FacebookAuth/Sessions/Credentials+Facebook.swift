@@ -35,7 +35,7 @@ extension Credentials {
             expiresAt: expiresAt,
             dataAccessExpiresAt: Timestamp(facebook: facebookDataAccess),
             permissions: facebookPermissions.filter { $0.status != .unknown },
-            idToken: idToken.flatMap(FacebookIDToken.init)
+            idToken: idToken.flatMap(OAuthClient.IDToken.init)
         )
     }
 

@@ -21,8 +21,10 @@ public struct FacebookSession: AuthSession, Hashable {
 
     /// Who has signed in, as Facebook has attested it; nil where the sign-in has brought no ID token.
     ///
-    /// The login dialog gives one to an app without its secret, and to one that asks for `openid`.
-    public var idToken: FacebookIDToken?
+    /// The login dialog gives one to an app without its secret, and to one that asks for `openid`. Its issuer, its audience,
+    /// its end and its nonce were compared with what they have to be, and its signature with Facebook's keys if there is
+    /// something that verifies signatures (``FacebookConfiguration/signatures``).
+    public var idToken: OAuthClient.IDToken?
 
     /// The person and the end.
     public var summary: SessionSummary { SessionSummary(name: user?.id, expiresAt: expiresAt) }
@@ -33,7 +35,7 @@ public struct FacebookSession: AuthSession, Hashable {
         expiresAt: Timestamp? = nil,
         dataAccessExpiresAt: Timestamp? = nil,
         permissions: [FacebookPermission] = [],
-        idToken: FacebookIDToken? = nil
+        idToken: OAuthClient.IDToken? = nil
     ) {
         self.user = user
         self.expiresAt = expiresAt

@@ -16,7 +16,7 @@ extension GraphAPI {
     ///   - now: The time.
     /// - Throws: As `OAuthClient.IDTokenKeys` does; `expiry_mismatch` for one that has ended, or has no end; what Facebook
     ///   answers in place of its keys.
-    func verify(_ token: Secret, nonce: Secret?, at now: Timestamp) async throws -> FacebookIDToken {
+    func verify(_ token: Secret, nonce: Secret?, at now: Timestamp) async throws -> OAuthClient.IDToken {
         try await knownKeys.check(
             token,
             issuer: Self.issuer,
@@ -26,7 +26,9 @@ extension GraphAPI {
             let request = site.request(ofSite: ".well-known/oauth/openid/jwks/")
             return try await send(Call(path: "", request: request, token: .none, resend: .replayable))
         }
-        guard let read = FacebookIDToken(token) else { throw OAuthClient.IDTokenKeys.mismatch("issuer", claim: "iss") }
+        guard let read = OAuthClient.IDToken(token) else {
+            throw OAuthClient.IDTokenKeys.mismatch("issuer", claim: "iss")
+        }
         guard let end = read.expiresAt, end.advanced(by: Self.clockLeeway) > now else {
             throw OAuthClient.IDTokenKeys.mismatch("expiry", claim: "exp")
         }
@@ -51,7 +53,7 @@ extension Facebook {
     ///   signature proves where it comes from; of the kind `invalid_request` with the code `issuer_mismatch`,
     ///   `audience_mismatch`, `expiry_mismatch`, `nonce_mismatch` or `signature_mismatch`; what Facebook answers in place of
     ///   its keys. `CancellationError` as soon as the task is cancelled.
-    public func verify(idToken token: Secret, nonce: Secret) async throws -> FacebookIDToken {
+    public func verify(idToken token: Secret, nonce: Secret) async throws -> OAuthClient.IDToken {
         guard api.configuration.signatures != nil else { throw RecoveryError.missing("signatures") }
         return try await api.verify(token, nonce: nonce, at: api.client.runtime.time.wallTime)
     }

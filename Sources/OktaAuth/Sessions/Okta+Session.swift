@@ -235,7 +235,7 @@ extension Okta {
             userID: claims?.claims["uid"]?.string ?? claims?.subject,
             status: "ACTIVE",
             expiresAt: credentials.expiresAt,
-            idToken: credentials.idToken.flatMap(OktaSession.IDToken.init)
+            idToken: credentials.idToken.flatMap(OAuthClient.IDToken.init)
         )
     }
 

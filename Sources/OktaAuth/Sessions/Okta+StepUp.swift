@@ -12,7 +12,7 @@ extension Okta {
         let advice = OktaAssurance(advice: refusal.outcome.advice)
         var okta = demanding(app.assurance.with(advice))
         okta.api.holder = holder
-        let identity = held.idToken.flatMap(OktaSession.IDToken.init)
+        let identity = held.idToken.flatMap(OAuthClient.IDToken.init)
         let name = identity?.login ?? identity?.email ?? ""
         var flow = okta.flow(.signIn, name, nil, .okta, because: refusal.outcome)
         do {

@@ -95,7 +95,7 @@ extension OktaAPI {
             login: login,
             status: "ACTIVE",
             expiresAt: answer.expiresAt,
-            idToken: answer.idToken.flatMap(OktaSession.IDToken.init)
+            idToken: answer.idToken.flatMap(OAuthClient.IDToken.init)
         )
     }
 

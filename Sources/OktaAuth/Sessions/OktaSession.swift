@@ -16,7 +16,11 @@ public struct OktaSession: AuthSession, Hashable {
     /// Where the person's browser goes on, after a step-up of the session that it holds; nil otherwise.
     public var redirect: String?
     /// Who has signed in, as the authorization server has attested it; nil without one: its scope is `openid`.
-    public var idToken: IDToken?
+    ///
+    /// When it was obtained, its issuer, its audience and its nonce were compared with the sign-in, and its signature with
+    /// the server's keys if the app verifies signatures (``OktaApp/signatures``). One that came with renewed tokens was
+    /// verified alike, and names the person that the one before has named.
+    public var idToken: OAuthClient.IDToken?
 
     /// Creates a session.
     public init(
@@ -26,7 +30,7 @@ public struct OktaSession: AuthSession, Hashable {
         status: String? = nil,
         expiresAt: Timestamp? = nil,
         redirect: String? = nil,
-        idToken: IDToken? = nil
+        idToken: OAuthClient.IDToken? = nil
     ) {
         self.id = id
         self.userID = userID

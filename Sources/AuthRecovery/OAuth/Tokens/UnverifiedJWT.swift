@@ -39,7 +39,7 @@ public struct UnverifiedJWT: Sendable, Hashable {
     /// Whom the token speaks for, as it claims.
     public var subject: String? { claims["sub"]?.string }
 
-    private func time(_ name: String) -> Timestamp? {
+    func time(_ name: String) -> Timestamp? {
         claims[name]?.lenientNumber.map { Timestamp(sinceEpoch: $0.seconds) }
     }
 
