@@ -137,6 +137,9 @@ struct UsageTests {
             ["--provider", "clerk", "--base-url", "http://127.0.0.1:1", "sign-in", "--identifer", "ada"],
             "Unknown option '--identifer'. Did you mean '--identifier'?"
         ), ("http-recover", ["--max-atempts", "3", "http://127.0.0.1:1"], "Unknown option '--max-atempts'"),
+        ("auth-client", ["sign-in", "--provider", "auth0", "--tenant", "x"], "Unknown option '--tenant'"),
+        ("auth-client", ["sign-in", "--bas-url=x"], "Unknown option '--bas-url'. Did you mean '--base-url'?"),
+        ("auth-client", ["sign-in", "more"], "Unexpected argument 'more'"),
     ])
     func whatIsWrongIsToldInAFewLines(program: String, arguments: [String], text: String) async throws {
         let end = try await BuiltProgram.run(program, arguments)

@@ -30,7 +30,8 @@ extension AuthClient {
         Program.exit(report.exit)
     }
 
-    func validate() throws {
+    /// Checks what goes together; not while the arguments are parsed, where an option that is not known would hear of it last.
+    private func check() throws {
         if let needed = command.argument, path?.isEmpty ?? true {
             throw ValidationError("\(command.rawValue) needs \(needed).")
         }
@@ -92,6 +93,7 @@ extension AuthClient {
     }
 
     func run() throws {
+        try check()
         switch command {
         case .classify: try Classify(provider: provider).run()
         case .explain:
