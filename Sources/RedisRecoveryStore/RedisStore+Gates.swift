@@ -15,17 +15,25 @@ extension RedisStore {
         for start in stride(from: 0, to: keys.count, by: 1000) {
             let part = Array(keys[start..<min(start + 1000, keys.count)])
             guard let gate = try await closedGate(of: part, at: now) else { continue }
-            guard let opensAt = gate.opensAt, let present = latest else {
-                latest = gate
-                continue
-            }
-            if let presentOpensAt = present.opensAt, presentOpensAt < opensAt { latest = gate }
+            if latest.map(gate.opensLater) ?? true { latest = gate }
         }
         return latest
     }
 
     private func closedGate(of keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate? {
-        let reply = try await run(Scripts.closedGate, on: keys.map(self.keys.gate))
+        var latest: SharedState.Gate?
+        for (places, reply) in try await router.ask(Scripts.closedGate, over: keys.map(self.keys.gate)) {
+            guard let gate = try gate(reply, of: places.map { keys[$0] }, at: now) else { continue }
+            if latest.map(gate.opensLater) ?? true { latest = gate }
+        }
+        return latest
+    }
+
+    private func gate(
+        _ reply: Reply,
+        of keys: [SharedState.Gate.Key],
+        at now: Timestamp
+    ) throws(SharedState.StoreError) -> SharedState.Gate? {
         if reply == .null { return nil }
         let elements = try reply.elements(4)
         let index = try elements[0].integer() &- 1
@@ -49,12 +57,16 @@ extension RedisStore {
         let rest = Digits.milliseconds(span ?? SharedState.Gate.indefiniteLifetime) + 1
         let isEndless = Digits.text(span == nil ? 1 : 0)
         let payload = Array(gate.payload.description.utf8)
-        _ = try await run(Scripts.close, on: [keys.gate(gate.key)], Digits.text(rest), isEndless, payload).integer()
+        let key = keys.gate(gate.key)
+        let channel = Array(keys.channel.utf8)
+        let lists = [key, keys.closed(in: key.part)]
+        _ = try await run(Scripts.close, on: lists, Digits.text(rest), isEndless, payload, channel).integer()
     }
 
     /// Opens a gate before its time.
     public func open(_ key: SharedState.Gate.Key) async throws {
-        _ = try await connection.perform(Command("DEL", keys.gate(key))).integer()
+        let key = keys.gate(key)
+        _ = try await run(Scripts.open, on: [key, keys.closed(in: key.part)], Array(keys.channel.utf8)).integer()
     }
 
     /// Counts one more caller at the gate and returns how many were counted before it; the count ends with the gate.

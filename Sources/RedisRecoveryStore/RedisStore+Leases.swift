@@ -8,7 +8,8 @@ extension RedisStore {
     /// Grants the lease, unless somebody holds it.
     ///
     /// The fence begins with the server's time in microseconds: it grows even when the server has lost its data, as
-    /// long as its clock does not go back. A lease whose grant is not learnt of (the task is cancelled, the answer too
+    /// long as its clock does not go back. While another server has granted before (a replica was promoted, a server
+    /// was started again) and its last leases may have been lost, none is granted. A lease whose grant is not learnt of (the task is cancelled, the answer too
     /// late or lost) is given back by the connection as soon as the server can be reached.
     public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState
         .Lease?
@@ -18,10 +19,10 @@ extension RedisStore {
         let lease = keys.lease(name)
         let command = Command(
             Scripts.acquireLease,
-            keys: [lease, keys.fence(name)],
+            keys: [lease, keys.fence(name), keys.home(of: lease)],
             arguments: [Digits.text(duration), owner, Digits.text(Self.fenceLifetime)]
         )
-        let reply = try await connection.perform(
+        let reply = try await router.ask(
             command.amended(by: Scripts.disownLease, keys: [lease], arguments: [owner], for: duration)
         )
         if reply == .null { return nil }

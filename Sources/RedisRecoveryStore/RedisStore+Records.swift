@@ -7,7 +7,7 @@ extension RedisStore {
 
     /// The record under a key; nil if there is none.
     public func record(_ key: String) async throws -> SharedState.Record? {
-        let reply = try await connection.perform(Command("HMGET", keys.record(key), "v", "b"))
+        let reply = try await router.ask(Command("HMGET", keys.record(key), "v", "b"))
         let elements = try reply.elements(2)
         if elements[0] == .null { return nil }
         return SharedState.Record(bytes: try elements[1].string(), version: try elements[0].number())

@@ -47,7 +47,7 @@ import Testing
 
     @Test func aUserOfAnAccessControlListWithNoMoreThanTheStoreNeeds() async throws {
         let server = try await RedisServer.start([
-            "--user", "ann", "on", ">s3cret@:/", "~{test}:*", "+@read", "+@write", "+@scripting", "+ping", "+select",
+            "--user", "ann", "on", ">s3cret@:/", "~{test:*", "+@read", "+@write", "+@scripting", "+ping", "+select",
             "+time",
         ])
         var configuration = server.configuration()
@@ -55,7 +55,7 @@ import Testing
         configuration.password = "s3cret@:/"
         try await works(configuration)
         configuration.namespace = "other"
-        try await fails(configuration, "{namespace}")
+        try await fails(configuration, "{namespace:")
         configuration.password = "s3cret"
         try await fails(configuration, "user and password")
         configuration.user = "bob"

@@ -36,7 +36,7 @@ import Testing
             end
             """,
             "0",
-            "{\(namespace)}:*"
+            "{\(namespace):*"
         )
     }
 

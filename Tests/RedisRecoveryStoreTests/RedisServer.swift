@@ -48,13 +48,18 @@ final class RedisServer: Sendable {
     static func start(
         _ extra: [String] = [],
         tls: Certificates? = nil,
-        password: RedisStore.Password? = nil
+        password: RedisStore.Password? = nil,
+        file: String? = nil
     ) async throws -> RedisServer {
         let directory = TemporaryDirectory()
-        for _ in 0..<20 {
-            // Another may take the port before the server does; then another is tried.
+        if let file { Files.write(Array(file.utf8), to: directory.path + "/conf") }
+        for _ in 0..<40 {
+            // Another may take the port before the server does; then another is tried. Nodes of a cluster talk at the
+            // one that is 10,000 above.
             let port = try freePort()
-            var arguments = [
+            guard port <= 55_000 || !extra.contains("--cluster-enabled") else { continue }
+            var arguments = file == nil ? [] : [directory.path + "/conf"]
+            arguments += [
                 "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.path,
                 "--unixsocket", directory.path + "/s", "--loglevel", "warning",
             ]
@@ -116,17 +121,19 @@ final class RedisServer: Sendable {
     }
 
     /// Asks the server itself, over its socket.
-    func ask(_ words: String...) async throws -> Reply {
+    func ask(_ words: String...) async throws -> Reply { try await ask(words) }
+
+    func ask(_ words: [String]) async throws -> Reply {
         var command = Command()
         command.words = words.map { Array($0.utf8) }
         let configuration = RedisStore.Configuration(endpoint: .unix(path: socket), password: password, patient: true)
-        let connection = Connection(configuration)
+        let router = Router(configuration)
         do {
-            let reply = try await connection.perform(command)
-            await connection.stop()
+            let reply = try await router.ask(command)
+            await router.stop()
             return reply
         } catch {
-            await connection.stop()
+            await router.stop()
             throw error
         }
     }

@@ -14,14 +14,18 @@ import Testing
         init(
             _ url: String,
             _ endpoint: RedisStore.Endpoint,
+            others: [RedisStore.Endpoint] = [],
             user: String? = nil,
             password: RedisStore.Password? = nil,
             database: Int = 0,
-            tls: RedisStore.TLS? = nil
+            tls: RedisStore.TLS? = nil,
+            sentinel: String? = nil
         ) {
             self.url = url
             configuration = Configuration(
                 endpoint: endpoint,
+                alternatives: others,
+                sentinel: sentinel.map { RedisStore.Sentinel(primary: $0) },
                 user: user,
                 password: password,
                 database: database,
@@ -48,6 +52,24 @@ import Testing
             user: "ann",
             password: "pw",
             database: 1
+        ),
+        Readable("redis://a,b:7000/1", .tcp(host: "a"), others: [.tcp(host: "b", port: 7000)], database: 1),
+        Readable(
+            "redis://u:p,q@a,[::1]:1",
+            .tcp(host: "a"),
+            others: [.tcp(host: "::1", port: 1)],
+            user: "u",
+            password: "p,q"
+        ),
+        Readable("redis+sentinel://a/main", .tcp(host: "a", port: 26_379), sentinel: "main"),
+        Readable(
+            "rediss+sentinel://:pw@a:1,b/ma%2Fin/2",
+            .tcp(host: "a", port: 1),
+            others: [.tcp(host: "b", port: 26_379)],
+            password: "pw",
+            database: 2,
+            tls: RedisStore.TLS(),
+            sentinel: "ma/in"
         ),
         Readable("rediss://h:6380", .tcp(host: "h", port: 6380), tls: RedisStore.TLS()),
         Readable("redis+unix:///run/redis.sock", .unix(path: "/run/redis.sock")),

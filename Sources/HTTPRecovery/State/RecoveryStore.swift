@@ -18,6 +18,10 @@ public protocol RecoveryStore: Sendable {
     /// Whether any gate may be closed at all; false lets the engine skip asking. Default: yes.
     var mayHoldGates: Bool { get }
 
+    /// Whether a gate among the keys may be closed, as far as this process knows without asking anybody; false lets
+    /// ``SharedState`` answer by itself. Default: ``mayHoldGates``.
+    func mayHoldGates(among keys: [SharedState.Gate.Key]) -> Bool
+
     /// Of the closed gates among the keys, the one that opens last; nil when all are open.
     func closedGate(among keys: [SharedState.Gate.Key], at now: Timestamp) async throws -> SharedState.Gate?
 
@@ -84,6 +88,9 @@ extension RecoveryStore {
 
     /// By default the engine always asks.
     public var mayHoldGates: Bool { true }
+
+    /// By default nothing more is known of some gates than of all.
+    public func mayHoldGates(among keys: [SharedState.Gate.Key]) -> Bool { mayHoldGates }
 
     /// Stores a record for good, if the store still holds the version.
     public func replaceRecord(_ key: String, version: UInt64?, with bytes: [UInt8]) async throws -> SharedState.Record?

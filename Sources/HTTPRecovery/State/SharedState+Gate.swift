@@ -74,7 +74,7 @@ extension SharedState {
         }
 
         /// Whether the gate stays closed longer than another.
-        func opensLater(than other: SharedState.Gate) -> Bool {
+        package func opensLater(than other: SharedState.Gate) -> Bool {
             guard let opensAt else { return other.opensAt != nil }
             guard let otherOpensAt = other.opensAt else { return false }
             return opensAt > otherOpensAt

@@ -65,6 +65,7 @@ public final class SharedState: Sendable {
         if isLocal, let gate = try? await store.closedGate(among: keys, at: now) { return gate }
         if isLocal || keys.isEmpty { return nil }
         let known = memory.closedGates(among: keys, at: now)
+        if known.isEmpty, !store.mayHoldGates(among: keys) { return nil }
         let answer = await carryOut { [link] in await link.ask { try await $0.closedGate(among: keys, at: now) } }
         guard case .answered(let gate) = answer else { return await memory.closedGate(among: keys, at: now) }
         remember(gate, insteadOf: known, at: now)

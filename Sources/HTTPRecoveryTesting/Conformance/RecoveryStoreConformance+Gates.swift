@@ -163,6 +163,25 @@ extension RecoveryStoreConformance {
                 }
             }
         },
+        Check("a gate that another has closed is soon known of without asking") { bench in
+            let (one, other) = (try await bench.makeStore(), try await bench.makeStore())
+            let stores = one.isLocal ? [one] : [one, other]
+            // Who knows nothing yet says that it may be closed.
+            for _ in 0..<20 {
+                for store in stores { _ = store.mayHoldGates(among: [bench.key("a")]) }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await one.close(bench.gate("a", opensIn: StoreBench.long), at: bench.now)
+            let start = ContinuousClock.now
+            for store in stores {
+                // A store that says that nothing is closed tells what is some time before the next minute is over.
+                while !store.mayHoldGates(among: [bench.key("b"), bench.key("a")]) || !store.mayHoldGates {
+                    let isLate = ContinuousClock.now - start > .seconds(60)
+                    try bench.expect(isLate, is: false, "a store does not know of a closed gate after a minute")
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+        },
         Check("a gate that opens in the far future is closed") { bench in
             let store = try await bench.makeStore()
             for time in [Duration.seconds(400_000_000), .seconds(100_000_000_000), .longest] {

@@ -7,6 +7,12 @@ struct Command: Sendable {
     /// The script that the words name by its digest.
     var script: Script?
 
+    /// The part that its keys belong to; nil if it has none, or keys of several parts.
+    var part: UInt8?
+
+    /// Whether a server that is about to get the keys from another is asked for them already.
+    var isAsking = false
+
     /// What takes back the effect of this command if its caller does not learn of it, and until when that matters.
     var amends: Amends?
 
@@ -21,10 +27,16 @@ struct Command: Sendable {
         self.words = words.map { Array($0.utf8) }
     }
 
-    init(_ script: Script, keys: [String], arguments: [[UInt8]] = []) {
+    init(_ word: String, _ key: Keys.Key, _ others: String...) {
+        self.words = ([word, key.name] + others).map { Array($0.utf8) }
+        self.part = key.part
+    }
+
+    init(_ script: Script, keys: [Keys.Key], arguments: [[UInt8]] = []) {
         let count = Array(String(keys.count).utf8)
-        self.words = [Array("EVALSHA".utf8), script.digest, count] + keys.map { Array($0.utf8) } + arguments
+        self.words = [Array("EVALSHA".utf8), script.digest, count] + keys.map { Array($0.name.utf8) } + arguments
         self.script = script
+        if let part = keys.first?.part, keys.allSatisfy({ $0.part == part }) { self.part = part }
     }
 
     init(_ amends: Amends) {
@@ -42,7 +54,7 @@ struct Command: Sendable {
     }
 
     /// Takes the command back if nobody learns of its effect.
-    func amended(by script: Script, keys: [String], arguments: [[UInt8]], for lifetime: Duration) -> Command {
+    func amended(by script: Script, keys: [Keys.Key], arguments: [[UInt8]], for lifetime: Duration) -> Command {
         var copy = self
         // In full: if the connection is lost, nobody hears that the server does not know the script.
         let command = Command(script, keys: keys, arguments: arguments)

@@ -25,28 +25,67 @@ enum Scripts {
         """
     )
 
-    /// Closes a gate for ARGV[1] ms, never shorter than it is closed already.
+    /// Closes the gate KEYS[1] for ARGV[1] ms, never shorter than it is closed already.
     ///
-    /// ARGV[2]: whether it has no end, ARGV[3]: its payload.
+    /// KEYS[2] lists what is closed. ARGV[2]: whether it has no end, ARGV[3]: its payload, ARGV[4]: the channel. Who may
+    /// not publish closes it all the same: who may not subscribe either asks each time.
     static let close = Script(
         """
         local rest, span = redis.call('PTTL', KEYS[1]), tonumber(ARGV[1])
+        local fresh = true
         if rest ~= -2 then
           local never = rest == -1 or redis.call('HGET', KEYS[1], 'n') == '1'
           if ARGV[2] == '1' then
             if rest > span then span = rest end
-            if never then
-              redis.call('PEXPIRE', KEYS[1], string.format('%.0f', span))
-              return 0
-            end
+            fresh = not never
           elseif never or rest >= span then
             return 0
           end
         end
-        redis.call('DEL', KEYS[1])
-        redis.call('HSET', KEYS[1], 'p', ARGV[3], 'n', ARGV[2])
-        redis.call('PEXPIRE', KEYS[1], string.format('%.0f', span))
-        return 1
+        local life = string.format('%.0f', span)
+        if fresh then
+          redis.call('DEL', KEYS[1])
+          redis.call('HSET', KEYS[1], 'p', ARGV[3], 'n', ARGV[2])
+        end
+        redis.call('PEXPIRE', KEYS[1], life)
+        local time = redis.call('TIME')
+        local now = time[1] * 1000 + math.floor(time[2] / 1000)
+        redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
+        redis.call('ZADD', KEYS[2], string.format('%.0f', now + span), KEYS[1])
+        if redis.call('PTTL', KEYS[2]) < span then redis.call('PEXPIRE', KEYS[2], life) end
+        redis.pcall('PUBLISH', ARGV[4], '+' .. life .. ' ' .. KEYS[1])
+        return fresh and 1 or 0
+        """
+    )
+
+    /// Opens the gate KEYS[1], which KEYS[2] lists; ARGV[1]: the channel.
+    static let open = Script(
+        """
+        redis.call('ZREM', KEYS[2], KEYS[1])
+        local count = redis.call('DEL', KEYS[1])
+        if count > 0 then redis.pcall('PUBLISH', ARGV[1], '-' .. KEYS[1]) end
+        return count
+        """
+    )
+
+    /// What the lists in KEYS say is closed, one behind the other: the rest in ms, the name's length, the name.
+    ///
+    /// It is nothing if they are more than ARGV[1]. One string, as replies of many elements are refused.
+    static let allClosed = Script(
+        """
+        local time = redis.call('TIME')
+        local now = time[1] * 1000 + math.floor(time[2] / 1000)
+        local count, closed = 0, {}
+        for _, key in ipairs(KEYS) do count = count + redis.call('ZCARD', key) end
+        if count > tonumber(ARGV[1]) then return false end
+        for _, key in ipairs(KEYS) do
+          local list = redis.call('ZRANGEBYSCORE', key, string.format('(%.0f', now), '+inf', 'WITHSCORES')
+          for place = 1, #list, 2 do
+            local rest = string.format('%.0f', list[place + 1] - now)
+            closed[#closed + 1] = rest .. ' ' .. #list[place] .. ' ' .. list[place]
+          end
+        end
+        return table.concat(closed)
         """
     )
 
@@ -60,11 +99,26 @@ enum Scripts {
 
     /// Grants the lease KEYS[1] for ARGV[1] ms to the owner ARGV[2]; KEYS[2] remembers the fence for ARGV[3] ms.
     ///
-    /// A fence begins with the time, so it grows even if what was remembered is lost.
+    /// A fence begins with the time, so it grows even if what was remembered is lost. KEYS[3] remembers which server
+    /// granted last, and for how long at most. Where it is another (a replica that was promoted, a server that was
+    /// started again), the last leases may be lost: it grants none until they have run out.
     static let acquireLease = Script(
         """
         if redis.call('EXISTS', KEYS[1]) == 1 then return false end
         local time = redis.call('TIME')
+        local info, span = redis.pcall('INFO', 'server'), tonumber(ARGV[1])
+        local id = type(info) == 'string' and string.match(info, 'run_id:(%x+)')
+        if id then
+          local home = redis.call('HMGET', KEYS[3], 'id', 'span', 'until')
+          local now = time[1] * 1000 + math.floor(time[2] / 1000)
+          local longest, ends = math.max(span, tonumber(home[2]) or 0), tonumber(home[3]) or 0
+          if home[1] and home[1] ~= id then ends = now + longest end
+          if home[1] ~= id or span > (tonumber(home[2]) or 0) then
+            redis.call('HSET', KEYS[3], 'id', id, 'span', string.format('%.0f', longest), 'until', string.format('%.0f', ends))
+          end
+          redis.call('PEXPIRE', KEYS[3], ARGV[3])
+          if ends > now then return false end
+        end
         local fence, last = time[1] * 1000000 + time[2], tonumber(redis.call('GET', KEYS[2])) or 0
         if last >= fence then fence = last + 1 end
         local text = string.format('%.0f', fence)

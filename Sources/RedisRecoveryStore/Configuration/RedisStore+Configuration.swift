@@ -4,8 +4,17 @@ extension RedisStore {
     ///
     /// It can be printed: it shows no password.
     public struct Configuration: Sendable, Hashable {
-        /// Where the server listens.
+        /// Where the server listens; with ``sentinel`` a Sentinel.
         public var endpoint: Endpoint
+
+        /// Where others listen, asked in turn when the first cannot be reached; none by default.
+        ///
+        /// They are further nodes of a cluster or, with ``sentinel``, further Sentinels; of a cluster the nodes that are
+        /// not named are found.
+        public var alternatives: [Endpoint]
+
+        /// How Sentinels are asked where the primary is; nil, the default, asks none: the endpoints are servers.
+        public var sentinel: Sentinel?
 
         /// The user of an access control list; nil, the default, is the server's default user.
         public var user: String?
@@ -19,10 +28,9 @@ extension RedisStore {
         /// How the connection is encrypted; nil, the default, is not at all.
         public var tls: TLS?
 
-        /// What all keys of the store begin with, in braces; `http-recovery` by default.
+        /// What all keys of the store begin with, behind a brace; `http-recovery` by default.
         ///
-        /// Clients that are to know of each other use the same one. The braces make it a hash tag: a cluster keeps all
-        /// keys of a namespace on one node.
+        /// Clients that are to know of each other use the same one.
         public var namespace: String
 
         /// What the names of accounts and credentials are hashed with, beside the namespace; nil by default.
@@ -41,14 +49,24 @@ extension RedisStore {
         /// `SharedState` waits 250 ms by default; a shorter timeout here lets it report the store's own reason.
         public var commandTimeout: Duration
 
+        /// For how long it may be believed, without asking, that nothing is closed; 500 ms by default.
+        ///
+        /// The server tells of each gate that closes. As long as it is heard of within that time, calls that no gate
+        /// can hold do not ask. So a gate that another process closes is seen as soon as the message has come, within
+        /// this time at most; with zero each call asks.
+        public var gateFreshness: Duration
+
         /// The most commands that wait or are under way; 4096 by default.
         ///
         /// Further ones fail at once.
         public var maxPendingCommands: Int
 
-        /// Creates a configuration; durations are kept between 1 ms and 1 hour, counts at 1 at least.
+        /// Creates a configuration; timeouts are kept between 1 ms and 1 hour, freshness at 1 minute at most, counts at
+        /// 1 at least.
         public init(
             endpoint: Endpoint = .tcp(host: "127.0.0.1"),
+            alternatives: [Endpoint] = [],
+            sentinel: Sentinel? = nil,
             user: String? = nil,
             password: Password? = nil,
             database: Int = 0,
@@ -57,9 +75,12 @@ extension RedisStore {
             fingerprintSecret: Password? = nil,
             connectTimeout: Duration = .seconds(1),
             commandTimeout: Duration = .milliseconds(200),
+            gateFreshness: Duration = .milliseconds(500),
             maxPendingCommands: Int = 4096
         ) {
             self.endpoint = endpoint
+            self.alternatives = alternatives
+            self.sentinel = sentinel
             self.user = user
             self.password = password
             self.database = database
@@ -68,6 +89,7 @@ extension RedisStore {
             self.fingerprintSecret = fingerprintSecret
             self.connectTimeout = connectTimeout
             self.commandTimeout = commandTimeout
+            self.gateFreshness = gateFreshness
             self.maxPendingCommands = maxPendingCommands
         }
     }

@@ -120,6 +120,7 @@ extension Connection {
             )
         }
         if configuration.database > 0 { commands.append(Command("SELECT", String(configuration.database))) }
+        if configuration.sentinel != nil { commands.append(Command("ROLE")) }
         commands.append(Command("PING"))
         let now = Monotonic.now()
         for command in commands { send(Request(command, purpose: .greeting, deadline: attempt.deadline), at: now) }
@@ -142,6 +143,14 @@ extension Connection {
                 )
             default: return failAttempt(error.storeError)
             }
+        }
+        if case .array(let role) = reply, let name = role.first, name != .bytes(Array("master".utf8)) {
+            return failAttempt(
+                SharedState.StoreError(
+                    "the Redis server at \(configuration.endpoint) is a replica yet; it will answer when the Sentinels "
+                        + "have promoted it"
+                )
+            )
         }
         guard inFlight.isEmpty else { return }
         phase = .ready(wire)

@@ -47,7 +47,10 @@ extension Connection {
 
     private func accept(_ news: News) {
         for addresses in news.addresses { connect(to: addresses) }
-        for request in news.requests { queued.append(request) }
+        for request in news.requests {
+            queued.append(request)
+            queueAlarm = min(queueAlarm, request.deadline)
+        }
         if !news.abandoned.isEmpty {
             for request in news.abandoned {
                 request.isGivenUp = true
@@ -62,7 +65,7 @@ extension Connection {
 
     private func expire() {
         let now = Monotonic.now()
-        if queued.earliestDeadline <= now { expireQueued(at: now) }
+        if queueAlarm <= now { expireQueued(at: now) }
         if alarm <= now { expireInFlight(at: now) }
         if attempt.deadline <= now {
             failAttempt(.noAnswer("no connection within \(configuration.connectTimeout)", configuration))
@@ -80,6 +83,7 @@ extension Connection {
 
     private func expireQueued(at now: UInt64) {
         let late = queued.remove { $0.deadline <= now }
+        queueAlarm = queued.all.lazy.map(\.deadline).min() ?? Monotonic.never
         release(late.count)
         let before = attempt.lastError.map { "; before that: \($0)" } ?? ""
         let reason = "the command could not be sent within \(configuration.commandTimeout)\(before)"
@@ -102,12 +106,13 @@ extension Connection {
     /// Fails all that was not sent.
     func failQueued(_ error: SharedState.StoreError) {
         let waiting = queued.removeAll()
+        queueAlarm = Monotonic.never
         release(waiting.count)
         for request in waiting { request.fail(error) }
     }
 
     private var nextDeadline: UInt64 {
-        var deadline = min(queued.earliestDeadline, alarm)
+        var deadline = min(queueAlarm, alarm)
         switch phase {
         case .idle: if !amends.isEmpty { deadline = min(deadline, attempt.pausesUntil) }
         case .connecting: deadline = min(deadline, attempt.addressDeadline)
@@ -141,6 +146,9 @@ extension Connection {
     }
 
     func send(_ request: Request, at now: UInt64) {
+        if request.command.isAsking {
+            send(Request(Command("ASKING"), purpose: .prelude, deadline: request.deadline), at: now)
+        }
         outgoing.append(request.command)
         request.sentAt = now
         request.sends += 1
@@ -196,11 +204,6 @@ extension Connection {
             write(to: wire)
         }
     }
-}
-
-extension FIFO where Element == Request {
-    /// The deadline that comes first: requests have one timeout, so it is that of the first or of one sent again.
-    var earliestDeadline: UInt64 { first?.deadline ?? Monotonic.never }
 }
 
 extension SharedState.StoreError {

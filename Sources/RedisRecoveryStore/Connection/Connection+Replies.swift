@@ -30,23 +30,26 @@ extension Connection {
     }
 
     private func take(_ reply: Reply) {
+        if let receive, let message = Message(reply) {
+            if message.channel == channel { receive(message.payload) }
+            return
+        }
         guard let request = inFlight.popFirst() else { return lose(.brokenProtocol) }
         switch request.purpose {
         case .greeting: return takeGreeting(reply, to: request)
-        case .amends: return
+        case .amends, .prelude: return
         case .caller:
-            guard case .error(let error) = reply else {
-                release(1)
-                return request.flight.land(.success(reply))
-            }
-            if error.asksForReconnection { isRetired = true }
-            if error.isMissingScript, !request.isGivenUp, let full = request.command.inFull {
-                request.command = full
-                request.sentAt = nil
-                return queued.prepend(request)
+            if case .error(let error) = reply {
+                if error.asksForReconnection { isRetired = true }
+                if error.isMissingScript, !request.isGivenUp, let full = request.command.inFull {
+                    request.command = full
+                    request.sentAt = nil
+                    queueAlarm = min(queueAlarm, request.deadline)
+                    return queued.prepend(request)
+                }
             }
             release(1)
-            request.fail(error.storeError)
+            request.flight.land(.success(reply))
         }
     }
 
@@ -72,7 +75,7 @@ extension Connection {
         let lost = inFlight.removeAll()
         for request in lost {
             switch request.purpose {
-            case .greeting: break
+            case .greeting, .prelude: break
             // A server that ends the connection each time is not asked for ever.
             case .amends: if request.sends < 3 { amends.append(request) }
             case .caller:

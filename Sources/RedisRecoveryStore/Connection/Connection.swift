@@ -33,6 +33,9 @@ final class Connection: @unchecked Sendable {
 
     let configuration: RedisStore.Configuration
     let wakeup: Int32
+    /// The channel that it listens to, and who is told of what comes, on the connection's thread.
+    let channel: [UInt8]
+    let receive: (@Sendable ([UInt8]) -> Void)?
     private let inbox = Locked(Inbox())
 
     // MARK: The thread's own
@@ -43,6 +46,8 @@ final class Connection: @unchecked Sendable {
     var inFlight = FIFO<Request>()
     /// Commands that take back others whose callers learnt nothing; they go out as soon as there is a connection.
     var amends: [Request] = []
+    /// The earliest deadline of those that wait.
+    var queueAlarm = Monotonic.never
     var outgoing = OutgoingBytes()
     var reader: ReplyReader?
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -54,8 +59,14 @@ final class Connection: @unchecked Sendable {
     /// Whether the connection leads to a server that is of no use.
     var isRetired = false
 
-    init(_ configuration: RedisStore.Configuration) {
+    init(
+        _ configuration: RedisStore.Configuration,
+        hearing channel: String = "",
+        _ receive: (@Sendable ([UInt8]) -> Void)? = nil
+    ) {
         self.configuration = configuration
+        self.channel = Array(channel.utf8)
+        self.receive = receive
         // If the system has no descriptor left it is negative, and no command is taken.
         wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     }
@@ -69,13 +80,12 @@ final class Connection: @unchecked Sendable {
     /// How many commands wait or are under way.
     var pending: Int { inbox.withLock { $0.pending } }
 
-    /// Sends a command and returns its reply.
+    /// Sends a command and returns its reply, which may be an error.
     ///
-    /// - Throws: `SharedState.StoreError` for an error reply, for a connection that cannot be had or is lost, and after the
-    ///   command's timeout; `CancellationError` as soon as the task is cancelled. A command that was sent may have been
+    /// - Throws: `Unsent` for a connection that cannot be had, `SharedState.StoreError` for one that is lost, and either
+    ///   after the deadline; `CancellationError` as soon as the task is cancelled. A command that was sent may have been
     ///   carried out all the same; none is sent twice.
-    func perform(_ command: Command) async throws -> Reply {
-        let deadline = Monotonic.deadline(after: configuration.commandTimeout)
+    func ask(_ command: Command, by deadline: UInt64) async throws -> Reply {
         let request = Request(command, purpose: .caller, deadline: deadline)
         try submit(request)
         do {

@@ -13,6 +13,8 @@ final class Request: @unchecked Sendable {
         case greeting
         /// It takes back another, and nobody waits for it.
         case amends
+        /// It goes in front of another, and nobody waits for it.
+        case prelude
     }
 
     let purpose: Purpose
@@ -39,7 +41,12 @@ final class Request: @unchecked Sendable {
     }
 
     func fail(_ error: SharedState.StoreError) {
-        flight.land(.failure(error))
+        if sentAt == nil { flight.land(.failure(Unsent(reason: error))) } else { flight.land(.failure(error)) }
     }
+}
+
+/// A command that was not sent: another server may be asked.
+struct Unsent: Error {
+    var reason: SharedState.StoreError
 }
 #endif

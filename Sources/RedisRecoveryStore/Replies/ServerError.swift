@@ -6,6 +6,9 @@ struct ServerError: Sendable, Hashable {
     /// Its code, such as `READONLY`; `ERR` if it has none.
     let code: String
 
+    /// Where else the command belongs; nothing was done here.
+    let redirection: Redirection?
+
     private let isAboutScripts: Bool
 
     init(_ text: [UInt8]) {
@@ -14,6 +17,7 @@ struct ServerError: Sendable, Hashable {
         // Before version 7 the error of a command in a script stands behind that of the script.
         if code == "ERR", let dash = Self.embedded(in: line) { code = dash }
         self.code = code
+        redirection = Redirection(line)
         let words = String(decoding: line, as: UTF8.self).lowercased()
         isAboutScripts = code == "ERR" && words.holds("unknown command") && words.holds("eval")
     }
@@ -37,10 +41,9 @@ struct ServerError: Sendable, Hashable {
         case "NOAUTH": "it wants a password; set one"
         case "WRONGPASS": "it does not accept the user and password; correct them"
         case "NOPERM":
-            "the user may not do this; allow it ~{namespace}:* and +@read +@write +@scripting +ping +select +time"
+            "the user may not do this; allow it ~{namespace:* and +@read +@write +@scripting +ping +select +time"
         case "MOVED", "ASK", "CROSSSLOT", "TRYAGAIN":
-            "it is a node of a cluster that does not hold the namespace; connect to the one that does, or choose "
-                + "another namespace"
+            "its cluster moves keys from node to node; it will answer when that is done"
         case "CLUSTERDOWN": "its cluster is down; it will answer when the cluster is complete"
         case "MISCONF": "it cannot save its data and takes no writes; look at its log and disk"
         case "MASTERDOWN": "it is a replica without its primary; connect to the primary"

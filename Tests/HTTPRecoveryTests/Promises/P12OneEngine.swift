@@ -32,6 +32,7 @@ import Testing
                 "AuthRecovery/Tokens/Credentials+Lease.swift": "a lease's heartbeat: no requests",
                 "AuthRecovery/Tokens/FileTokenStore.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/FileLease.swift": "a file that another process has locked",
+                "RedisRecoveryStore/Routing/Router.swift": "a cluster that moves keys: no requests",
                 "RecoveryService/Lifecycle/RenewalService.swift": "until a token is to be renewed, in no call",
                 "AuthRecovery/Tokens/TokenStore.swift": "looks at a store for changes, without a request",
             ]

@@ -135,6 +135,24 @@ import Testing
 
     // MARK: What works meanwhile
 
+    @Test func whatAStoreKnowsIsOpenIsNotAskedFor() async {
+        let bench = SharedStateBench()
+        let before = bench.store.questions
+        #expect(await bench.state.closedGate(among: [bench.key("a")]) == nil)
+        #expect(bench.store.questions == before + 1, "a store that knows nothing is asked")
+        bench.store.inform()
+        #expect(await bench.state.closedGate(among: [bench.key("a")]) == nil)
+        #expect(bench.store.questions == before + 1)
+        // What this process has closed, and another opened, is asked for as long as it remembers it.
+        await bench.state.close(bench.gate("a", opensIn: .seconds(60)))
+        #expect(await bench.state.closedGate(among: [bench.key("a")]) != nil)
+        await bench.store.contents.open(bench.key("a"))
+        #expect(await bench.state.closedGate(among: [bench.key("a")]) == nil)
+        let asked = bench.store.questions
+        #expect(await bench.state.closedGate(among: [bench.key("a")]) == nil)
+        #expect(bench.store.questions == asked)
+    }
+
     @Test func gatesHoldWithinTheProcess() async {
         let bench = SharedStateBench()
         await bench.takeDown()

@@ -21,6 +21,7 @@ final class UnreliableStore: MemoryBackedStore {
         var held = Flight<Void>()
         var questions = 0
         var isClosed = false
+        var isInformed = false
         var memory = InMemoryRecoveryStore()
     }
 
@@ -44,6 +45,16 @@ final class UnreliableStore: MemoryBackedStore {
 
     func become(_ mode: Mode) {
         state.withLock { $0.mode = mode }
+    }
+
+    /// Has it know what is closed without being asked.
+    func inform() {
+        state.withLock { $0.isInformed = true }
+    }
+
+    func mayHoldGates(among keys: [SharedState.Gate.Key]) -> Bool {
+        let (isInformed, memory) = state.withLock { ($0.isInformed, $0.memory) }
+        return !isInformed || memory.mayHoldGates(among: keys)
     }
 
     /// Lets those go on that hang.

@@ -1,0 +1,160 @@
+import AuthRecovery
+import AuthSandbox
+import CurlTransport
+import Foundation
+import HTTPRecovery
+import RedisRecoveryStore
+import ServiceTrials
+
+/// Four processes that share tokens, lockouts and waits in a Redis, of which one is killed again and again, at moments
+/// that nobody chose.
+struct Kills {
+    /// How long a process that renews holds the others back if it dies.
+    static let lease: Duration = .seconds(2)
+    private static let workers = 4
+    /// How long the API locks an account or wants to be left alone.
+    private static let stated: Int64 = 1000
+    /// What is on its way when an answer comes, on a machine that is busy, may still arrive.
+    private static let tolerance: Int64 = 400
+
+    private static let faults = [
+        #"{"kind": "status", "status": 423, "retry_after": 1, "percent": 3, "times": 0, "match": {"path": "/api/"}}"#,
+        #"{"kind": "status", "status": 429, "retry_after": 1, "percent": 2, "times": 0, "match": {"path": "/api/"}}"#,
+        #"{"kind": "status", "status": 503, "percent": 5, "times": 0}"#,
+        #"{"kind": "reset_after", "percent": 3, "times": 0}"#,
+    ]
+
+    private let count: Int
+    private let directory: TemporaryDirectory
+    private let sandbox: AuthSandbox
+    private let redisServer: String
+    private var redis: String { "redis+unix://\(directory.path)/redis.sock" }
+    private var records: [Int: SandboxRequestRecord] = [:]
+    /// When which worker was killed, by the sandbox's clock.
+    private var deaths: [(worker: Int, at: Int64)] = []
+    private var failures: [String] = []
+    private var report = ChaosReport()
+
+    init(count: Int, redisServer: String) async throws {
+        self.count = count
+        self.redisServer = redisServer
+        directory = try TemporaryDirectory()
+        sandbox = try await AuthSandbox.start(scenario: .unlimited, seed: 5)
+        sandbox.updateSettings { $0.oauth.accessLifetime = 3000 }
+        for fault in Self.faults { sandbox.add(try SandboxFault(json: fault)) }
+    }
+
+    mutating func run() async throws -> ChaosReport {
+        defer { sandbox.stop() }
+        let server = try await RunningService.redis(in: directory, program: redisServer)
+        let client = RecoveringClient(
+            transport: CurlTransport(),
+            runtime: Runtime(store: try RedisStore(url: redis), storeTimeout: .seconds(2))
+        )
+        let tokens = try FleetWorkerCommand.manager(before: sandbox.url, client)
+        let first = try sandbox.issueTokens(for: "ada@example.com")
+        _ = try await tokens.store.replace(
+            version: 0,
+            with: Credentials(
+                accessToken: Secret(first.accessToken),
+                refreshToken: first.refreshToken.map { Secret($0) }
+            )
+        )
+        var workers: [RunningService] = []
+        for number in 0..<Self.workers { workers.append(try await worker(number)) }
+        for death in 1...count {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 50...600)))
+            let number = Int.random(in: 0..<Self.workers)
+            deaths.append((number, now))
+            workers[number].send(SIGKILL)
+            _ = await workers[number].exit()
+            note(workers[number])
+            workers[number] = try await worker(number)
+            look()
+            if death.isMultiple(of: 25) { print("\(death) killed, \(records.count) requests so far") }
+        }
+        // All of them live for a while at the end.
+        for _ in 0..<10 {
+            try await Task.sleep(for: .milliseconds(500))
+            look()
+        }
+        for worker in workers {
+            worker.send(SIGKILL)
+            _ = await worker.exit()
+            note(worker)
+        }
+        look()
+        await judge(tokens, client)
+        await client.shutdown()
+        server.send(SIGTERM)
+        _ = await server.exit()
+        return report
+    }
+
+    private var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    private func worker(_ number: Int) async throws -> RunningService {
+        try await RunningService(
+            "service-trials",
+            ["fleet-worker", "--url", sandbox.url, "--redis", redis, "--number", "\(number)"],
+            announces: false
+        )
+    }
+
+    private mutating func look() {
+        for record in sandbox.requests() { records[record.number] = record }
+    }
+
+    private mutating func note(_ worker: RunningService) {
+        failures += worker.lines.filter { !$0.isEmpty }
+    }
+
+    // MARK: Judging
+
+    private mutating func judge(_ tokens: TokenManager, _ client: RecoveringClient) async {
+        let calls = records.values.filter { $0.path.hasPrefix("/api/") }.sorted { $0.number < $1.number }
+        report.tell("processes killed", "\(deaths.count)")
+        report.tell("calls that the API has seen", "\(calls.count)")
+        // A call ends that meets one lockout after another, or a fault at each attempt; nothing else may end one.
+        let expected = ["account_locked", "rate_limited", "transport", "unavailable"].map { "failed: \($0) " }
+        let others = failures.filter { failure in !expected.contains { failure.hasPrefix($0) } }
+        report.tell("calls that met fault after fault", "\(failures.count - others.count)")
+        report.check("calls that failed otherwise", "\(others.count)", others.isEmpty)
+        for failure in Set(others).prefix(5) { report.tell("  " + failure.prefix(160), "") }
+
+        let counters = sandbox.oauthCounters()
+        report.check("renewals", "\(counters.refreshes)", counters.refreshes >= Int64(count / 10))
+        report.check("refresh tokens used again too late", "\(counters.violations)", counters.violations == 0)
+        let renewed = (try? await tokens.renew(by: client)) != nil
+        report.check("the token of the end can be renewed", renewed ? "yes" : "no", renewed)
+
+        let stated = calls.filter { $0.fault == "status" && ($0.status == 423 || $0.status == 429) }
+        let told = stated.filter { !diedWith($0) }
+        report.tell("lockouts and limits that were stated", "\(stated.count)")
+        report.tell("  of which a process was killed with", "\(stated.count - told.count)")
+        let early = told.reduce(0) { sum, answer in sum + calls.count { isEarly($0, after: answer) } }
+        report.check("calls before such a time was over", "\(early)", early == 0)
+
+        // Who dies while it renews holds the others back for its lease; who is locked out waits.
+        let good = calls.filter { $0.status == 200 }.map(\.receivedAt)
+        let gap = zip(good.dropFirst(), good).map { $0 - $1 }.max() ?? .max
+        let most = Self.stated + Int64(Self.lease / .milliseconds(1)) + 3000
+        report.check("longest gap of calls, of at most \(most) ms", "\(gap)", gap <= most)
+    }
+
+    /// Whether the process that was told so may have been killed before it could tell the others.
+    private func diedWith(_ answer: SandboxRequestRecord) -> Bool {
+        let prefix = "x-worker: "
+        let worker = answer.headers.first { $0.lowercased().hasPrefix(prefix) }.flatMap {
+            Int($0.dropFirst(prefix.count))
+        }
+        return deaths.contains { death in
+            death.worker == worker && (answer.receivedAt - 5...answer.receivedAt + Self.tolerance).contains(death.at)
+        }
+    }
+
+    private func isEarly(_ call: SandboxRequestRecord, after answer: SandboxRequestRecord) -> Bool {
+        call.path == answer.path && call.receivedAt > answer.receivedAt + Self.tolerance
+            && call.receivedAt < answer.receivedAt + Self.stated - 5
+    }
+}
