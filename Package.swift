@@ -250,6 +250,9 @@ let package = Package(
                 .product("NIOPosix", of: "swift-nio", trait: "AsyncHTTPClient"),
                 .product("NIOSSL", of: "swift-nio-ssl", trait: "AsyncHTTPClient"),
                 .product("NIOHTTP2", of: "swift-nio-http2", trait: "AsyncHTTPClient"),
+                .product("AsyncHTTPClient", of: "async-http-client", trait: "AsyncHTTPClient"),
+                .product("Tracing", of: "swift-distributed-tracing", trait: "AsyncHTTPClient"),
+                .product("InMemoryTracing", of: "swift-distributed-tracing", trait: "AsyncHTTPClient"),
             ]
         ),
         .testTarget(
@@ -303,8 +306,8 @@ let package = Package(
         .testTarget(
             name: "FacebookAuthTests",
             dependencies: [
-                "FacebookAuth", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
-                "SignInSupport",
+                "FacebookAuth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery",
+                "HTTPRecoveryTesting", "SignInSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -321,7 +324,7 @@ let package = Package(
             name: "Auth0AuthTests",
             dependencies: [
                 "Auth0Auth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery",
-                "HTTPRecoveryTesting", "SignInSupport",
+                "HTTPRecoveryTesting", "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -330,6 +333,7 @@ let package = Package(
             name: "ClerkAuthTests",
             dependencies: [
                 "ClerkAuth", "AuthRecovery", "AuthSandbox", "HTTPRecovery", "HTTPRecoveryTesting", "SignInSupport",
+                "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -359,8 +363,8 @@ let package = Package(
         .testTarget(
             name: "RecoveryServiceTests",
             dependencies: [
-                "RecoveryService", "AuthRecovery", "HTTPRecovery", "HTTPRecoveryTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "RecoveryService", "AuthRecovery", "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
+                "RecoveryObservability", "SQLiteRecoveryStore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product("ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
                 .product("UnixSignals", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
                 .product("Logging", of: "swift-log", trait: "ServiceLifecycle"),

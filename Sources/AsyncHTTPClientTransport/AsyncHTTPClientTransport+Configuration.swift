@@ -45,7 +45,8 @@ extension AsyncHTTPClientTransport {
 
         /// The most bytes of header sections a response may have; 64 KiB by default.
         ///
-        /// Interim responses are included. The client's own parser accepts no more than 80 KiB in one section.
+        /// Interim responses are included. The client's own parser accepts no more than 80 KiB in one section, and 16 KiB
+        /// over HTTP/2.
         public var maxHeaderBytes: Int
 
         /// The bytes of a response body that wait for their reader before the transport stops receiving; 256 KiB by

@@ -11,21 +11,41 @@ enum AHCConformance {
         .enforcesTimeouts, .keepsSendLimits, .choosesConnections, .decompresses,
     ]
 
-    static let http1 = TransportUnderTest(
+    static let http1 = http1(patience: .seconds(180))
+
+    static func http1(patience: Duration) -> TransportUnderTest {
+        TransportUnderTest(
+            name: "ahc",
+            abilities: abilities,
+            addedFields: ["accept-encoding"],
+            exclusions: exclusions,
+            patience: patience,
+            terminate: terminate,
+            make: make
+        )
+    }
+
+    static let http2 = http2(patience: .seconds(180))
+
+    static func http2(patience: Duration) -> TransportUnderTest {
+        TransportUnderTest(
+            name: "ahc over HTTP/2",
+            abilities: abilities,
+            speaksHTTP1: false,
+            http2: .tls,
+            addedFields: ["accept-encoding"],
+            exclusions: exclusionsOfHTTP2,
+            patience: patience,
+            terminate: terminate,
+            make: make
+        )
+    }
+
+    /// All ways at once.
+    static let soaked = TransportUnderTest(
         name: "ahc",
         abilities: abilities,
-        addedFields: ["accept-encoding"],
-        exclusions: exclusions,
-        terminate: terminate,
-        make: make
-    )
-
-    static let http2 = TransportUnderTest(
-        name: "ahc over HTTP/2",
-        abilities: abilities,
-        speaksHTTP1: false,
         http2: .tls,
-        addedFields: ["accept-encoding"],
         terminate: terminate,
         make: make
     )
@@ -36,6 +56,10 @@ enum AHCConformance {
         "early-answers/reset": "the body of such an answer is lost in some of the rounds; its head is not",
         "headers/response/folded": "SwiftNIO's parser takes obsolete folding for an error",
         "headers/response/latin1": "SwiftNIO hands over texts, in which bytes that are not UTF-8 are replaced",
+    ]
+
+    private static let exclusionsOfHTTP2 = [
+        "http2/many-fields": "AsyncHTTPClient takes no header section above 16 KiB over HTTP/2"
     ]
 
     static let all = [http1, http2]
@@ -86,6 +110,12 @@ struct AHCConformanceTests {
     @Test(arguments: AHCConformance.all)
     func whatIsExcludedHasToBe(_ subject: TransportUnderTest) {
         #expect(TransportConformance.needlessExclusions(of: subject) == [])
+    }
+
+    /// What is only now and then as it should be is tried again; what hangs is known to after ten seconds.
+    @Test(arguments: [AHCConformance.http1(patience: .seconds(10)), AHCConformance.http2(patience: .seconds(10))])
+    func whatIsExcludedFails(_ subject: TransportUnderTest) async {
+        #expect(await TransportConformance.outgrownExclusions(of: subject, tries: 50) == [])
     }
 }
 #endif

@@ -48,6 +48,42 @@ struct SharingTests {
         withExtendedLifetime(front) {}
     }
 
+    /// libcurl's handle opens four connections at most, and keeps who has no place on them past any deadline.
+    @Test
+    func allOfABurstAreThereTogether() async throws {
+        // It takes a hundred streams on a connection, and answers none.
+        let server = try FaultServer(
+            plan: { _ in
+                .raw { connection in
+                    guard connection.read(exactly: 24) != nil else { return }
+                    connection.write(HTTP2Frame.bytes(type: 4, flags: 0, stream: 0, [0, 3] + HTTP2Frame.big(100)))
+                    while let frame = HTTP2Frame.read(from: connection) {
+                        if frame.type == 4, frame.flags & 1 == 0 { connection.write(HTTP2Frame.settingsAck) }
+                        guard frame.endsStream else { continue }
+                        connection.record(.init(method: "", path: "/\(frame.stream)", connection: connection.id))
+                    }
+                }
+            },
+            reply: { _ in .answer() }
+        )
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
+        let transport = CurlTransport.patient(
+            .init(maxConnectionsPerOrigin: 600, httpVersion: .http2, caFile: front.caFile)
+        )
+        let request = HTTPRequest.to(front.authority, scheme: "https")
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<600 { group.addTask { _ = try? await transport.fetch(request) } }
+            _ = try? await TimeSource(clock: ContinuousClock()).withTimeout(
+                until: TimeSource.Instant(sinceStart: .seconds(300))
+            ) {
+                _ = try await server.requests(count: 600)
+            }
+            group.cancelAll()
+        }
+        #expect(server.receivedRequests.count == 600)
+        withExtendedLifetime(front) {}
+    }
+
     /// Nothing is shared with a server of HTTP/1.1: thirty requests that wait for each other are there together.
     @Test
     func aServerWithoutHTTP2IsNotWaitedFor() async throws {

@@ -84,7 +84,7 @@ struct TLSTests {
 
     /// From version 8.19 on libcurl names the refusal.
     ///
-    /// 7.88 and 8.14 do not, but their sources leave no other explanation. Of other versions nothing is known.
+    /// 8.14 does not, but its sources leave no other explanation. In 7.88 a frame that HTTP/2 does not allow is another.
     @Test(arguments: ["refused", "past a GOAWAY"])
     func aRefusalOnAUsedConnectionIsNotProcessed(how: String) async throws {
         let server = try Self.http2 {

@@ -111,6 +111,8 @@ package final class TLSFront: Sendable {
         announces = False
         # What is answered as soon as a request's head is there; the connection is closed then, and its body is not read.
         early = None
+        # The port of the server for connections that resume a session; None for the same.
+        resumed = None
         exec(settings)
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
@@ -154,7 +156,8 @@ package final class TLSFront: Sendable {
                 client.close()
                 return
             try:
-                plain = socket.create_connection(("127.0.0.1", int(port)))
+                target = resumed if resumed and client.session_reused else int(port)
+                plain = socket.create_connection(("127.0.0.1", target))
             except OSError:
                 return
             threading.Thread(target=copy, args=(plain, client), daemon=True).start()

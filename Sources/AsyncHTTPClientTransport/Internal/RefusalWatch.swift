@@ -17,11 +17,12 @@ final class RefusalWatch: ChannelInboundHandler {
     /// Whether the connection has had a stream.
     private var isUsed = false
 
-    /// Puts one into the pipeline of a connection.
+    /// Puts one into the pipeline of a connection, and what closes it.
     static func add(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: NIOHTTP2Handler.self)
         try pipeline.addHandler(RefusalWatch(), position: .before(parser))
+        try pipeline.addHandler(ViolationWatch(), position: .after(parser))
     }
 
     /// Watches a stream until it is closed.

@@ -110,6 +110,7 @@ final class EasyHandle {
         unsafe ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, loopContext)
         unsafe ccurl_set_close_socket_callback(handle, closeSocketCallback)
         unsafe ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, loopContext)
+        // Each multi handle looks names up for itself, and each easy handle begins TLS sessions anew, unless they share.
         unsafe ccurl_set_pointer(handle, CURLOPT_SHARE, loop.share)
 
         // No signals in a process of many threads, and three system calls less each time that libcurl looks at the transfer.
@@ -122,8 +123,6 @@ final class EasyHandle {
         set(CURLOPT_PATH_AS_IS, 1)
         // The fields of a proxy's answer to CONNECT are not the server's.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // An answer without a status line is none.
-        set(CURLOPT_HTTP09_ALLOWED, 0)
         // A large body goes out in pieces of this size, where libcurl's own are of 64 KiB; 2 MiB is its most.
         set(CURLOPT_UPLOAD_BUFFERSIZE, min(configuration.bufferSize, 2 << 20))
         // Below what servers keep an idle connection for (60 s and more), where libcurl's 118 s are above it.
@@ -159,6 +158,7 @@ final class EasyHandle {
         unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, headers.list(of: transfer))
         if decodes != request.decodes {
             decodes = request.decodes
+            // libcurl undoes codings only if it was told to ask for them; the empty text is all it knows.
             if decodes {
                 set(CURLOPT_ACCEPT_ENCODING, "")
             } else {
@@ -167,13 +167,8 @@ final class EasyHandle {
         }
         if isOnNewConnection != transfer.isOnNewConnection {
             isOnNewConnection = transfer.isOnNewConnection
+            // Idle connections stay for others, and the new one for whoever comes next.
             set(CURLOPT_FRESH_CONNECT, isOnNewConnection ? 1 : 0)
-        }
-        // It cannot be changed while a transfer is under way.
-        let size = transfer.origin?.bodies.bufferSize(atMost: loop.configuration.bufferSize) ?? 16_384
-        if size != bufferSize {
-            bufferSize = size
-            set(CURLOPT_BUFFERSIZE, size)
         }
         // With HTTP/2 left possible where it cannot be, as without TLS, each waits for the answer of the one before.
         let version = loop.httpVersionOption(isTLS: request.isTLS)
@@ -188,6 +183,14 @@ final class EasyHandle {
                 unsafe ccurl_set_pointer(handle, CURLOPT_DEBUGDATA, context)
                 set(CURLOPT_VERBOSE, isHTTP2 ? 1 : 0)
             }
+        }
+        // It cannot be changed while a transfer is under way.
+        var size = transfer.origin?.bodies.bufferSize(atMost: loop.configuration.bufferSize) ?? 16_384
+        // Before it, libcurl leaves what it has of a head of HTTP/2 and does not fit where it is. It keeps no longer ones.
+        if logs, Libcurl.number < 0x080100 { size = max(size, 131_072) }
+        if size != bufferSize {
+            bufferSize = size
+            set(CURLOPT_BUFFERSIZE, size)
         }
         if isShared != transfer.isShared {
             isShared = transfer.isShared
@@ -209,6 +212,7 @@ final class EasyHandle {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_CUSTOMREQUEST, transfer.request.method)
         if transfer.request.decodes { set(CURLOPT_ACCEPT_ENCODING, "") }
+        // The connection has this answer and nothing else.
         set(CURLOPT_FRESH_CONNECT, 1)
         set(CURLOPT_FORBID_REUSE, 1)
     }

@@ -295,7 +295,8 @@ extension EventLoop {
         pool = []
         for shard in shards { unsafe curl_multi_cleanup(shard.multi) }
         shards = []
-        unsafe curl_share_cleanup(share)
+        let isFree = unsafe curl_share_cleanup(share) == CURLSHE_OK
+        assert(isFree, "a handle that uses the share has been left behind")
         let (commands, jobs) = closeInbox()
         for command in commands {
             switch command {

@@ -4,9 +4,10 @@ import Glibc
 ///
 /// libcurl hides both ways a server says so. A stream refused on a new connection is named in its log, and from version
 /// 8.19 on any refused stream. Before that, on a reused connection (where libcurl takes any early end for a stale
-/// connection) the proof is by exclusion, checked against the sources of 7.88 and 8.14: the stream ended without a byte
-/// and without a logged failure while the connection lives on; only `RST_STREAM` with `REFUSED_STREAM` does that. A
-/// `GOAWAY` is logged with its last stream (RFC 9113, section 6.8).
+/// connection) the proof is by exclusion, checked against the sources of 8.14: the stream ended without a byte and without
+/// a logged failure while the connection lives on; only `RST_STREAM` with `REFUSED_STREAM` does that. In 7.88 so does a
+/// frame that HTTP/2 does not allow, of which it says nothing: there nothing is proven. A `GOAWAY` is logged with its last
+/// stream (RFC 9113, section 6.8).
 struct RefusalEvidence {
     /// The local port of the connection that the request went out on.
     var localPort: Int32 = 0
@@ -21,12 +22,12 @@ struct RefusalEvidence {
     /// What the server has chosen, if the connection was made for this request.
     var negotiatesHTTP2: Bool?
 
-    /// Only these versions are known to behave as described above: Debian 12's and 13's.
+    /// Only this version is known to behave as described above: Debian 13's.
     ///
     /// In 8.14 a stream of a reused connection is tried again only after `CURLE_RECV_ERROR` or, when the request could
     /// not be written at all, `CURLE_SEND_ERROR`. All that leads to these is logged as a failure or ends the
     /// connection, except a refused stream; a closed connection is `CURLE_HTTP2` and not tried again.
-    static let canExclude: Bool = [0x0758, 0x080e].contains(Libcurl.number >> 8)
+    static let canExclude: Bool = Libcurl.number >> 8 == 0x080e
 }
 
 /// The loop's knowledge of its HTTP/2 connections, by local port.

@@ -41,6 +41,7 @@ final class Shard {
         // By itself libcurl closes connections after each burst, down to what runs at the moment.
         unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 2 * capacity)
         if isShared { unsafe ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 4) }
+        // It is libcurl's own choice, and said because the loop counts on it: transfers of HTTP/2 share connections.
         unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         // From version 8.20 on a multi handle has threads for name lookups, at most 20, and waits for them at its end:
         // names that do not answer would hold up all others, and the shutdown. Before, each lookup had its own.

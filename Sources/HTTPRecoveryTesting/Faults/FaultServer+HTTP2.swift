@@ -29,6 +29,9 @@ extension FaultServer {
                         case .none: continue
                         case .close: return connection.close()
                         case .reset: return connection.reset()
+                        case .endless(let bytes):
+                            while connection.write(bytes) {}
+                            return
                         }
                     }
                 }
@@ -40,7 +43,11 @@ extension FaultServer {
 
 /// What a server of HTTP/2 does with a request.
 package struct HTTP2Answer: Sendable {
-    package enum End: Sendable { case none, close, reset }
+    package enum End: Sendable {
+        case none, close, reset
+        /// Sends the bytes again and again until the client leaves.
+        case endless([UInt8])
+    }
 
     package var bytes: [UInt8]
     /// What is sent when the gate is open; nil if that is nothing, and then there is no waiting.

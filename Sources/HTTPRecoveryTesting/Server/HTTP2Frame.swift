@@ -14,7 +14,9 @@ package struct HTTP2Frame: Sendable {
     /// HEADERS with `:status: 200` (index 8 of HPACK's static table), ending headers and stream.
     package static func ok(_ stream: UInt32) -> [UInt8] { headers(stream, endsStream: true) }
 
-    /// HEADERS of an answer; fields are literals that no table keeps, so the names must be short and in lower case.
+    /// HEADERS of an answer, and CONTINUATION of what is too large for one frame.
+    ///
+    /// Fields are literals that no table keeps; their names must be in lower case.
     package static func headers(
         _ stream: UInt32,
         status: String? = nil,
@@ -23,21 +25,41 @@ package struct HTTP2Frame: Sendable {
     ) -> [UInt8] {
         // Literal without indexing: the name's index, or 0 and the name; 8 is `:status`.
         let first: [UInt8] = status.map { [0x08, UInt8(truncatingIfNeeded: $0.utf8.count)] + $0.utf8 } ?? [0x88]
-        return bytes(type: 1, flags: endsStream ? 5 : 4, stream: stream, first + literals(fields))
+        return block(stream, first + literals(fields), endsStream: endsStream)
     }
 
     /// HEADERS behind the body, which end the stream.
     package static func trailers(_ stream: UInt32, _ fields: [(name: String, value: String)]) -> [UInt8] {
-        bytes(type: 1, flags: 5, stream: stream, literals(fields))
+        block(stream, literals(fields), endsStream: true)
     }
 
-    private static func literals(_ fields: [(name: String, value: String)]) -> [UInt8] {
-        var block: [UInt8] = []
-        for field in fields {
-            block += [0, UInt8(truncatingIfNeeded: min(field.name.utf8.count, 126))] + field.name.utf8.prefix(126)
-            block += [UInt8(truncatingIfNeeded: min(field.value.utf8.count, 126))] + field.value.utf8.prefix(126)
+    /// The frames of a header block; the largest that every client takes has 16 KiB.
+    private static func block(_ stream: UInt32, _ block: [UInt8], endsStream: Bool) -> [UInt8] {
+        var (frames, rest) = ([UInt8](), block[...])
+        var (type, flags): (UInt8, UInt8) = (1, endsStream ? 1 : 0)
+        repeat {
+            let fragment = rest.prefix(16_384)
+            rest = rest.dropFirst(fragment.count)
+            frames += bytes(type: type, flags: rest.isEmpty ? flags | 4 : flags, stream: stream, Array(fragment))
+            (type, flags) = (9, 0)
+        } while !rest.isEmpty
+        return frames
+    }
+
+    /// The fields as a part of a header block (RFC 7541, section 6.2.2).
+    package static func literals(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        fields.flatMap { [0] + string($0.name) + string($0.value) }
+    }
+
+    private static func string(_ text: String) -> [UInt8] {
+        let count = text.utf8.count
+        if count < 127 { return [UInt8(count)] + text.utf8 }
+        var (length, rest): ([UInt8], Int) = ([127], count - 127)
+        while rest >= 128 {
+            length.append(UInt8(rest & 127 | 128))
+            rest >>= 7
         }
-        return block
+        return length + [UInt8(rest)] + text.utf8
     }
 
     package static func data(_ stream: UInt32, _ content: some Sequence<UInt8>, endsStream: Bool) -> [UInt8] {
@@ -48,8 +70,8 @@ package struct HTTP2Frame: Sendable {
         bytes(type: 3, flags: 0, stream: stream, big(code))
     }
 
-    package static func goAway(lastStream: UInt32) -> [UInt8] {
-        bytes(type: 7, flags: 0, stream: 0, big(lastStream) + big(0))
+    package static func goAway(lastStream: UInt32, code: UInt32 = 0) -> [UInt8] {
+        bytes(type: 7, flags: 0, stream: 0, big(lastStream) + big(code))
     }
 
     /// The next frame; nil when the client has left.

@@ -2,104 +2,8 @@ import HTTPRecovery
 import HTTPTypes
 
 extension TransportConformance {
-    /// What a server of HTTP/2 does to a whole request, and how that may be told.
-    private struct StreamFault: Sendable {
-        let word: String
-        let verdict: FaultVerdict
-        let answer: @Sendable (UInt32) -> HTTP2Answer
-
-        init(
-            _ word: String,
-            _ codes: Set<TransportError.Code>,
-            _ certainties: Set<TransportError.Certainty>,
-            _ answer: @escaping @Sendable (UInt32) -> HTTP2Answer
-        ) {
-            (self.word, self.answer) = (word, answer)
-            verdict = FaultVerdict(codes, certainties)
-        }
-    }
-
-    private static let streamFaults: [StreamFault] = [
-        // The server's word that it has not processed the request, which makes a resend safe.
-        StreamFault("refused-stream", [.streamRefused], [.notProcessed]) { .init(HTTP2Frame.reset($0, code: 7)) },
-        StreamFault("goaway-below", [.streamRefused], [.notProcessed]) { stream in
-            .init(HTTP2Frame.goAway(lastStream: stream > 2 ? stream - 2 : 0))
-        },
-        StreamFault("goaway-below-and-closed", [.streamRefused], [.notProcessed]) { stream in
-            .init(HTTP2Frame.goAway(lastStream: stream > 2 ? stream - 2 : 0), then: .close)
-        },
-        // Within what the server may have processed.
-        StreamFault("goaway-at-and-reset", [.connectionLost], [.unknown]) {
-            .init(HTTP2Frame.goAway(lastStream: $0) + HTTP2Frame.reset($0, code: 2))
-        },
-        StreamFault("goaway-above-and-closed", [.connectionLost], [.unknown]) {
-            .init(HTTP2Frame.goAway(lastStream: $0 + 100), then: .close)
-        },
-        StreamFault("closed-after-request", [.connectionLost], [.unknown]) { _ in .init(then: .close) },
-        StreamFault("reset-after-request", [.connectionLost], [.unknown]) { _ in .init(then: .reset) },
-        StreamFault("protocol-error", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 1)) },
-        StreamFault("internal-error", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 2)) },
-        StreamFault("cancelled", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 8)) },
-        StreamFault("enhance-your-calm", [.connectionLost], [.unknown]) { .init(HTTP2Frame.reset($0, code: 11)) },
-        // After the head, which was handed over before.
-        StreamFault("cancelled-in-body", [.connectionLost, .truncated], [.answered]) {
-            .init(beginning($0), later: HTTP2Frame.reset($0, code: 8))
-        },
-        StreamFault("refused-in-body", [.connectionLost, .truncated], [.answered]) {
-            .init(beginning($0), later: HTTP2Frame.reset($0, code: 7))
-        },
-        StreamFault("closed-in-body", [.connectionLost, .truncated], [.answered]) {
-            .init(beginning($0), later: [], then: .close)
-        },
-        StreamFault("short-body", [.connectionLost, .truncated, .notHTTP], [.answered]) {
-            .init(beginning($0), later: HTTP2Frame.data($0, [], endsStream: true))
-        },
-        // All in one: the end may hide the beginning.
-        StreamFault("cancelled-at-once", [.connectionLost, .truncated], [.answered, .unknown]) {
-            .init(beginning($0) + HTTP2Frame.reset($0, code: 8))
-        },
-        StreamFault("closed-in-body-at-once", [.connectionLost, .truncated], [.answered, .unknown]) {
-            .init(beginning($0), then: .close)
-        },
-    ]
-
-    /// The head of an answer with a body of nine bytes, and three of them.
-    private static func beginning(_ stream: UInt32) -> [UInt8] {
-        HTTP2Frame.headers(stream, [("content-length", "9")], endsStream: false)
-            + HTTP2Frame.data(stream, "abc".utf8, endsStream: false)
-    }
-
-    static let http2Checks: [Check] = streamMatrix + beforeStreamChecks + http2ExchangeChecks + http2ConnectionChecks
-
-    private static let streamMatrix: [Check] = streamFaults.flatMap { fault in
-        RequestShape.allCases.flatMap { shape in
-            [false, true].map { isReused in
-                Check(
-                    "http2/\(fault.word)/\(shape.rawValue)/\(isReused ? "reused" : "new")",
-                    "this fault (\(fault.word)) is told as what it is, and the server sees the request once",
-                    needs: [.http2]
-                ) { bench in
-                    let head = Signal()
-                    let line = try await bench.http2 { stream, index in
-                        var answer = isReused && index == 0 ? .init(HTTP2Frame.ok(stream)) : fault.answer(stream)
-                        if answer.later != nil { answer.gate = head.gate }
-                        return answer
-                    }
-                    if isReused { _ = try await bench.fetch(line.transport, line.request(.get)) }
-                    let attempt = await bench.attempt(line.transport, line.request(shape.method), shape.body) {
-                        head.open()
-                    }
-                    let seen = line.server.receivedRequests.count - (isReused ? 1 : 0)
-                    try bench.expect(attempt, endsWith: fault.verdict, seen: seen)
-                    try bench.expect(seen, is: 1, "times the server saw the request")
-                    if isReused {
-                        let connections = line.server.receivedRequests.map(\.connection)
-                        try bench.expect(connections, is: [0, 0], "the connections of the requests")
-                    }
-                }
-            }
-        }
-    }
+    static let http2Checks: [Check] =
+        http2FaultChecks + beforeStreamChecks + http2ExchangeChecks + http2ConnectionChecks
 
     /// Connections that end before there is a stream.
     private static let brokenConnections: [(word: String, plan: FaultServer.Plan)] = [
@@ -164,6 +68,45 @@ extension TransportConformance {
             }
             for _ in 0..<2 { _ = try await bench.fetch(line.transport, line.request(.post), MessageBody("x")) }
             try bench.expect(line.server.receivedRequests.count, is: 2, "requests seen")
+        },
+        Check("http2/many-fields", "a head of forty kilobytes comes whole, with its body", needs: [.http2]) { bench in
+            let fields = (0..<400).map { (name: "x-\($0)", value: String(repeating: "long ", count: 20)) }
+            let line = try await bench.http2 { stream, _ in
+                .init(
+                    HTTP2Frame.headers(stream, fields, endsStream: false)
+                        + HTTP2Frame.data(stream, "content".utf8, endsStream: true)
+                )
+            }
+            let (head, body) = try await bench.fetch(line.transport, line.request(.get))
+            try bench.expect(head.headerFields.count, is: 400, "fields")
+            try bench.expect(String(decoding: body, as: UTF8.self), is: "content", "the body")
+        },
+        Check("http2/goaway-in-body", "a body that a GOAWAY comes into is whole all the same", needs: [.http2]) {
+            bench in
+            let line = try await bench.http2 { stream, _ in
+                .init(
+                    HTTP2Frame.beginning(stream) + HTTP2Frame.goAway(lastStream: stream)
+                        + HTTP2Frame.data(stream, "def".utf8, endsStream: false)
+                        + HTTP2Frame.data(stream, "ghi".utf8, endsStream: true)
+                )
+            }
+            for _ in 0..<2 {
+                let (_, body) = try await bench.fetch(line.transport, line.request(.post), MessageBody("x"))
+                try bench.expect(String(decoding: body, as: UTF8.self), is: "abcdefghi", "the body")
+            }
+            try bench.expect(line.server.receivedRequests.count, is: 2, "requests seen")
+        },
+        Check("http2/unheard-of-frames", "frames of a kind that nobody knows are passed over", needs: [.http2]) {
+            bench in
+            let line = try await bench.http2 { stream, _ in
+                let unheardOf = HTTP2Frame.bytes(type: 0xfa, flags: 0xff, stream: stream, [1, 2, 3])
+                return .init(
+                    unheardOf + HTTP2Frame.beginning(stream) + unheardOf
+                        + HTTP2Frame.data(stream, "defghi".utf8, endsStream: true)
+                )
+            }
+            let (_, body) = try await bench.fetch(line.transport, line.request(.post), MessageBody("x"))
+            try bench.expect(String(decoding: body, as: UTF8.self), is: "abcdefghi", "the body")
         },
     ]
 }

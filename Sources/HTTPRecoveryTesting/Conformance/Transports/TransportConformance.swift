@@ -106,6 +106,26 @@ public enum TransportConformance {
             .sorted()
     }
 
+    /// The exclusions of a transport that does all of what they exclude: they should be removed.
+    ///
+    /// What hangs meets ``TransportUnderTest/patience``, and counts as failed.
+    ///
+    /// - Parameters:
+    ///   - subject: The transport.
+    ///   - tries: How often a check has to pass, for those that fail now and then; default: once. Values below 1 count as 1.
+    public static func outgrownExclusions(of subject: TransportUnderTest, tries: Int = 1) async -> [String] {
+        var outgrown: [String] = []
+        for pattern in subject.exclusions.keys.sorted() {
+            let checks = applying(to: subject).filter { TransportUnderTest.matches(pattern, $0.id) }
+            var fails = checks.isEmpty
+            for check in (0..<max(1, tries)).lazy.flatMap({ _ in checks }) where !fails {
+                do { try await check(subject) } catch { fails = true }
+            }
+            if !fails { outgrown.append(pattern) }
+        }
+        return outgrown
+    }
+
     private static func applying(to subject: TransportUnderTest) -> [Check] {
         checks.filter { $0.abilities.isSubset(of: subject.abilities) }
     }
