@@ -32,13 +32,16 @@ public struct Auth0: AuthProvider {
         configuration: Auth0Configuration
     ) throws(Origin.InvalidURL) {
         let base = try ServiceURL(tenant)
-        let api = try Auth0API(base: base, client: client, store: tokens, configuration: configuration)
-        let grant = RefreshTokenGrant(client: api.oauth, reuse: configuration.reuse)
+        self.init(try Auth0API(base: base, client: client, store: tokens, configuration: configuration))
+    }
+
+    init(_ api: Auth0API) {
+        let grant = RefreshTokenGrant(client: api.oauth, reuse: api.configuration.reuse)
         let renewer = RefreshTokenGrant.VerifyingIDTokens(grant) { token, operation in
             try await api.within(operation).verify(token)
         }
         self.api = api
-        self.tokens = TokenManager(store: tokens, renewer: renewer)
+        self.tokens = TokenManager(store: api.store, renewer: renewer)
     }
 
     /// What accounts and credentials belong to.

@@ -50,7 +50,8 @@ public struct ClerkConfiguration: Sendable {
 
     /// Proves that somebody is no robot where Clerk wants that; nil, the default, leaves that to the responder.
     ///
-    /// Who signs in or up is asked by the key `captcha` for what this does not prove. Elsewhere the refusal stands.
+    /// Whoever answers is asked by the key `captcha` for what this does not prove: in a sign-in or a sign-up, a session's tasks,
+    /// a reverification, and behind a request. Where nobody does, the refusal stands.
     public var proofs: (any ClerkConfiguration.Proving)?
 
     /// Creates a configuration.

@@ -39,7 +39,7 @@ public struct Okta: AuthProvider {
         var renewer: (any TokenRenewer)?
         if let app = configuration.app {
             let grant = RefreshTokenGrant(
-                client: try app.oauth(at: org, client: client),
+                client: try app.oauth(at: org, client: client, learning: api.clocks),
                 reuse: app.rotationGrace.map { .rotating(grace: $0) } ?? .reusable
             )
             renewer = RefreshTokenGrant.VerifyingIDTokens(grant) { [api] token, operation in

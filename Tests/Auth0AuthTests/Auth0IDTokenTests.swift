@@ -9,8 +9,10 @@ import Testing
 /// Whose an ID token is, and for whom.
 @Suite("Auth0: ID tokens")
 struct Auth0IDTokenTests {
-    private static func token(_ claims: String) -> String {
-        "\(Base64.encodeForURL(#"{"alg":"RS256"}"#.utf8)).\(Base64.encodeForURL("{\(claims)}".utf8)).AA"
+    /// A token that is good for a long time, if nothing else is claimed.
+    private static func token(_ claims: String, header: String = #"{"alg":"RS256"}"#) -> String {
+        let end = claims.contains(#""exp""#) ? "" : #","exp":4102444800"#
+        return "\(Base64.encodeForURL(header.utf8)).\(Base64.encodeForURL("{\(claims)\(end)}".utf8)).AA"
     }
 
     private static func tokens(_ claims: String, more: String = "") -> Auth0Bench.Step {
@@ -37,12 +39,49 @@ struct Auth0IDTokenTests {
         (#""iss":"https://evil.example/","aud":"app""#, "issuer_mismatch"), (#""aud":"app""#, "issuer_mismatch"),
         (#""iss":"https://example.eu.auth0.com/","aud":"other""#, "audience_mismatch"),
         (#""iss":"https://example.eu.auth0.com/""#, "audience_mismatch"),
+        (good + #","azp":"other""#, "audience_mismatch"), (good + #","azp":["app"]"#, "audience_mismatch"),
+        (good + #","exp":\#(now - 60)"#, "expiry_mismatch"), (good + #","exp":0"#, "expiry_mismatch"),
+        (good + #","exp":"soon""#, "expiry_mismatch"), (good + #","exp":null"#, "expiry_mismatch"),
     ])
     func anothersSignsNobodyIn(claims: String, code: String) async throws {
         let bench = try Auth0Bench([Self.tokens(claims)])
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .invalidRequest && error?.outcome.code == code)
         #expect(await bench.tokens.read().credentials == Credentials() && bench.sent.count == 1)
+    }
+
+    private static let good = #""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|1""#
+    private static let now = ManualClock().timeSource().wallTime.secondsSinceEpoch
+
+    /// Two clocks may differ by a minute, and one of several audiences is named as the party.
+    @Test(arguments: [#""exp":\#(now - 59)"#, #""exp":\#(now + 1),"azp":"app""#, #""exp":"\#(now + 1)""#])
+    func whatIsGoodIsTaken(claims: String) async throws {
+        let bench = try Auth0Bench([Self.tokens(Self.good + "," + claims)])
+        #expect(try await bench.signIn().subject == "auth0|1")
+    }
+
+    /// The tenant's clock counts, as far as its answers tell it: a machine whose own is wrong signs people in.
+    @Test(arguments: [(7200, nil), (-7200, "expiry_mismatch")] as [(Int64, String?)])
+    func theTenantsClockCounts(behind: Int64, code: String?) async throws {
+        let date = Timestamp(secondsSinceEpoch: Self.now - behind).httpDate
+        let body =
+            #"{"access_token":"A1","expires_in":60,"id_token":"\#(Self.token(Self.good + #","exp":\#(Self.now - 3600)"#))"}"#
+        let bench = try Auth0Bench([.json(body, 200, ["date": date])])
+        guard let code else {
+            #expect(try await bench.signIn().subject == "auth0|1")
+            return
+        }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.outcome.code == code)
+    }
+
+    /// What says that nobody has signed it is not believed, though it comes over a connection that was checked.
+    @Test(arguments: ["none", "None", "NONE"]) func whatNobodyHasSignedIsRefused(algorithm: String) async throws {
+        let token = Self.token(Self.good, header: #"{"alg":"\#(algorithm)"}"#)
+        let bench = try Auth0Bench([.tokens(more: #","id_token":"\#(token)""#)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.outcome.code == "algorithm_mismatch")
+        #expect(await bench.tokens.read().credentials == Credentials())
     }
 
     /// A recovery code that is used up is told, whatever is wrong with the token beside the new one.
@@ -91,6 +130,7 @@ struct Auth0IDTokenTests {
         (#""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|2""#, "subject_mismatch"),
         (#""iss":"https://example.eu.auth0.com/","aud":"other","sub":"auth0|1""#, "audience_mismatch"),
         (#""iss":"https://evil.example/","aud":"app","sub":"auth0|1""#, "issuer_mismatch"),
+        (good + #","exp":\#(now - 61)"#, "expiry_mismatch"),
     ])
     func aRenewalsIsCheckedToo(claims: String, code: String?) async throws {
         let first = #""iss":"https://example.eu.auth0.com/","aud":"app","sub":"auth0|1""#

@@ -2,7 +2,9 @@ import AuthRecovery
 import AuthSandbox
 import HTTPRecovery
 import HTTPRecoveryTesting
+import SignInSupport
 import Testing
+import WebAuthnTesting
 
 @testable import Auth0Auth
 
@@ -13,7 +15,8 @@ struct Auth0PasskeyTests {
     private static let name = Auth0SandboxTests.name
     private static let grant = "urn:okta:params:oauth:grant-type:webauthn"
 
-    private static func configuration(_ key: PaperKey?, offers: Bool = false) -> Auth0Configuration {
+    private static func configuration(_ key: (any WebAuthn.Authenticator)?, offers: Bool = false) -> Auth0Configuration
+    {
         var configuration = Auth0Configuration(clientID: "cli", realm: Auth0SandboxTests.realm)
         configuration.authenticator = key
         configuration.passwordless = offers ? [.passkey] : []
@@ -40,6 +43,30 @@ struct Auth0PasskeyTests {
             #expect(line.sandbox.auth0Presentations.values.allSatisfy { $0 == 1 })
         }
     }
+
+    #if Cryptography
+    /// The tenant verifies what was signed with the key that it has seen: a signature of something else signs nobody in.
+    @Test func aForgedSignatureIsRefused() async throws {
+        let real = SoftwareAuthenticator()
+        try await Auth0SandboxTests.run(configuration: Self.configuration(real)) { line in
+            let account = Auth0NewAccount(email: "new@example.com", name: "New")
+            let made = try await line.auth0.signIn(.newPasskey(account), answering: Answers())
+            #expect(try await line.auth0.signIn(.passkey, answering: Answers()).subject == made.subject)
+            let forger = try Auth0(
+                tenant: line.sandbox.url + "/auth0",
+                client: line.auth0.client,
+                tokens: InMemoryTokenStore(),
+                configuration: Self.configuration(ForgingAuthenticator(real))
+            )
+            let error = await #expect(throws: RecoveryError.self) {
+                try await forger.signIn(.passkey, answering: Answers())
+            }
+            #expect(error?.kind == .challengeIncorrect && error?.outcome.code == "invalid_grant")
+            // What was refused has not been counted on.
+            #expect(try await line.auth0.signIn(.passkey, answering: Answers()).subject == made.subject)
+        }
+    }
+    #endif
 
     /// A passkey leads to the second factor where one is wanted.
     @Test func aSecondFactorFollows() async throws {

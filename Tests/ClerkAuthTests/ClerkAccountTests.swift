@@ -88,6 +88,39 @@ import Testing
         )
     }
 
+    @Test func anAddressIsAddedProvedMadePrimaryAndTakenAway() async throws {
+        let address = answer(#"{"object":"email_address","id":"idn/9"}"#)
+        let bench = try ClerkBench(Array(repeating: address, count: 5), credentials: Self.held)
+        let id = try await bench.clerk.addEmailAddress("ada+1@example.org")
+        #expect(id == "idn/9")
+        try await bench.clerk.verifyEmailAddress(id, code: "1")
+        try await bench.clerk.makePrimary(emailAddress: id)
+        try await bench.clerk.removeEmailAddress(id)
+        #expect(
+            bench.sent == [
+                "POST /me/email_addresses email_address=ada%2B1%40example.org",
+                "POST /me/email_addresses/idn%2F9/prepare_verification strategy=email_code",
+                "POST /me/email_addresses/idn%2F9/attempt_verification code=1",
+                "PATCH /me primary_email_address_id=idn%2F9", "DELETE /me/email_addresses/idn%2F9",
+            ]
+        )
+    }
+
+    /// What a server may leave out: without an id it cannot be named, without a verification it is not proved.
+    @Test(arguments: [
+        (#"{"email_addresses":[{"id":"i","email_address":"a@b"}],"primary_email_address_id":"i"}"#, ["a@b false true"]),
+        (
+            #"{"email_addresses":[{"email_address":"a@b"},7,{"id":"i","verification":{"status":"verified"}}]}"#,
+            [" true false"]
+        ),
+        (#"{"email_addresses":"x"}"#, []), ("{}", []), ("[]", []),
+    ])
+    func whatThereIsIsRead(user: String, listed: [String]) async throws {
+        let bench = try ClerkBench([answer(user)], credentials: Self.held)
+        let contacts = try await bench.clerk.emailAddresses()
+        #expect(contacts.map { "\($0.address) \($0.isVerified) \($0.isPrimary)" } == listed)
+    }
+
     @Test func aPasskeyIsMadeAndTakenAway() async throws {
         let options = #"{\"challenge\":\"AQID\",\"rp\":{\"id\":\"example.com\"},\"user\":{\"id\":\"AQ\"}}"#
         let made = answer(

@@ -4,7 +4,9 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
+import WebAuthnTesting
 
 /// What somebody can prove themselves with is set up and taken away, against a server that keeps its own books.
 @Suite("Clerk's factors at the sandbox")
@@ -63,6 +65,87 @@ struct ClerkSandboxFactorTests {
             try await bench.clerk.signInWithPasskey(answering: SandboxPerson(bench))
         }
         #expect(error?.kind == .factorUnavailable && error?.outcome.code == "passkey_not_registered")
+    }
+
+    #if Cryptography
+    /// Clerk verifies what was signed with the key that it has seen.
+    @Test func aForgedSignatureIsRefused() async throws {
+        let real = SoftwareAuthenticator()
+        let bench = try ClerkSandboxBench(configuration: ClerkConfiguration(authenticator: real))
+        _ = try await bench.signIn(SandboxPerson(bench))
+        _ = try await bench.clerk.createPasskey()
+        try await bench.clerk.signOut()
+        let forger = try Clerk(
+            frontendAPI: "https://clerk.example.com",
+            client: bench.client,
+            tokens: InMemoryTokenStore(),
+            configuration: ClerkConfiguration(authenticator: ForgingAuthenticator(real))
+        )
+        let error = await #expect(throws: RecoveryError.self) {
+            try await forger.signInWithPasskey(answering: SandboxPerson(bench))
+        }
+        #expect(error?.kind == .challengeIncorrect, "\(String(describing: error))")
+        #expect(error?.outcome.code == "passkey_authentication_failure")
+        let session = try await bench.clerk.signInWithPasskey(answering: SandboxPerson(bench))
+        #expect(session.identifiers.contains(ClerkSandboxBench.name))
+    }
+    #endif
+
+    // MARK: E-mail addresses
+
+    @Test func anAddress() async throws {
+        let bench = try ClerkSandboxBench()
+        let clerk = bench.clerk
+        _ = try await bench.signIn(SandboxPerson(bench))
+        let refused = await #expect(throws: RecoveryError.self) { try await clerk.addEmailAddress("nobody") }
+        #expect(refused?.kind == .invalidRequest && refused?.outcome.parameter == "email_address")
+        let name = ClerkSandboxBench.name
+        let taken = await #expect(throws: RecoveryError.self) { try await clerk.addEmailAddress(name) }
+        #expect(taken?.kind == .conflict)
+        let id = try await clerk.addEmailAddress("ada@example.org")
+        let wrong = await #expect(throws: RecoveryError.self) { try await clerk.verifyEmailAddress(id, code: "0") }
+        #expect(wrong?.kind == .challengeIncorrect)
+        let first = try #require(try await clerk.emailAddresses().first)
+        #expect(first.address == ClerkSandboxBench.name && first.isPrimary && first.isVerified)
+        let early = await #expect(throws: RecoveryError.self) { try await clerk.makePrimary(emailAddress: id) }
+        #expect(early?.kind == .stateConflict && early?.outcome.code == "form_verification_needed")
+        try await bench.clock.skippingWaits { try await clerk.sendCode(toEmailAddress: id) }
+        try await clerk.verifyEmailAddress(id, code: Secret(bench.code))
+        try await clerk.makePrimary(emailAddress: id)
+        let both = try await clerk.emailAddresses()
+        #expect(both.map(\.address) == ["ada@example.org", ClerkSandboxBench.name])
+        #expect(both.map(\.isPrimary) == [true, false] && both.allSatisfy(\.isVerified))
+        // It signs in, and the one before does not any more.
+        try await clerk.removeEmailAddress(first.id)
+        let last = await #expect(throws: RecoveryError.self) { try await clerk.removeEmailAddress(id) }
+        #expect(last?.kind == .conflict)
+        try await clerk.signOut()
+        let session = try await bench.clock.skippingWaits {
+            try await clerk.signIn(
+                identifier: "ada@example.org",
+                password: ClerkSandboxBench.password,
+                answering: SandboxPerson(bench)
+            )
+        }
+        #expect(session.identifiers.contains("ada@example.org"))
+        // What nobody has proved goes too, and is listed as that.
+        let other = try await clerk.addEmailAddress("ada@example.net")
+        #expect(try await clerk.emailAddresses().map(\.isVerified) == [true, false])
+        try await clerk.removeEmailAddress(other)
+        #expect(try await clerk.emailAddresses().count == 1)
+        let gone = await #expect(throws: RecoveryError.self) { try await clerk.makePrimary(emailAddress: other) }
+        #expect(gone?.kind == .invalidRequest && gone?.outcome.code == "form_resource_not_found")
+    }
+
+    @Test func theNumbersThatThereAre() async throws {
+        let bench = try ClerkSandboxBench({ $0.phones = ["+4930123456"] })
+        _ = try await bench.signIn(SandboxPerson(bench))
+        let id = try await bench.clerk.addPhoneNumber("+4930123999")
+        try await bench.clerk.verifyPhoneNumber(id, code: Secret(bench.code))
+        try await bench.clerk.makePrimary(phoneNumber: id)
+        let numbers = try await bench.clerk.phoneNumbers()
+        #expect(numbers.map(\.address) == ["+4930123999", "+4930123456"] && numbers.map(\.isPrimary) == [true, false])
+        #expect(numbers.allSatisfy { !$0.isSecondFactor })
     }
 
     // MARK: Other providers

@@ -1,11 +1,11 @@
+import AuthCryptography
 import AuthRecovery
+import AuthSandbox
 import FacebookAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
-
-@testable import AuthSandbox
 
 @Suite("Facebook's ID tokens", .timeLimit(.minutes(10)))
 struct FacebookIDTokenTests {
@@ -139,25 +139,14 @@ struct FacebookIDTokenTests {
         }
     }
 
-    /// Verifies as `JSONWebKey.Verifier` does, which has tests of its own, without any cryptography but the sandbox's.
-    private struct KeyVerifier: OAuthClient.SignatureVerifier {
-        func isSigned(_ token: Secret, withOneOf keys: JSONValue) -> Bool {
-            let parts = token.reveal().split(separator: ".").map(String.init)
-            guard parts.count == 3, let header = UnverifiedJWT(token)?.header, header["alg"] == "RS256",
-                keys["keys"]?.array?.contains(where: { $0["kid"] == header["kid"] }) == true
-            else { return false }
-            let signature = RSASigning.signature(of: Array("\(parts[0]).\(parts[1])".utf8))
-            return Base64.decode(parts[2].utf8) == signature
-        }
-    }
-
+    #if Cryptography
     /// Facebook's own keys verify what it has signed, and nothing that another key or the app's secret has.
     @Test(arguments: ["none", "other_key", "secret_key"])
     func signaturesAreVerifiedWithFacebooksKeys(fault: String) async throws {
         var settings = SandboxFacebookSettings()
         settings.loginFault = fault
         var configuration = FacebookConfiguration(webLogin: .init(redirectURI: Line.back))
-        configuration.signatures = KeyVerifier()
+        configuration.signatures = JSONWebKey.Verifier()
         try await Line.run(
             holdsToken: false,
             hasSecret: false,
@@ -177,4 +166,5 @@ struct FacebookIDTokenTests {
             #expect(fetched.count == 1)
         }
     }
+    #endif
 }

@@ -82,7 +82,7 @@ struct ForgeRockSandboxTests {
         let error = await #expect(throws: RecoveryError.self) {
             try await bench.signIn("WebAuthn", other) { $0.authenticator = SoftwareAuthenticator() }
         }
-        #expect(error?.kind == .invalidCredentials)
+        #expect(error?.kind == .declined)
         // Where there is no authenticator at all, the journey has its own way.
         let third = bench.person()
         #expect(try await bench.signIn("WebAuthn", third).exists)

@@ -156,6 +156,24 @@ struct OktaEngineFormTests {
         )
     }
 
+    /// Who has registered is somebody like anyone else: their tokens are renewed, and tell whose they are.
+    @Test func whoHasRegisteredRenews() async throws {
+        let bench = try Self.registering()
+        let (session, _) = try await Self.register(
+            bench,
+            [
+                .text: [.text(Secret(Self.new)), .text("Ada"), .text("Lovelace")],
+                .newPassword: [.text(Secret(Self.password))],
+            ]
+        )
+        let before = await bench.tokens.read().credentials
+        let renewed = try await bench.clock.skippingWaits { try await bench.okta.refresh() }
+        let after = await bench.tokens.read().credentials
+        #expect(renewed.userID == session.userID && session.userID?.hasPrefix("00u") == true)
+        #expect(after.accessToken != before.accessToken && after.idToken != nil)
+        #expect(try await bench.okta.session()?.userID == session.userID)
+    }
+
     /// The field that was refused is asked for again, with the reason, and no other but the password, which is not kept.
     @Test func theRefusedFieldIsAskedForAgain() async throws {
         let bench = try Self.registering()

@@ -22,15 +22,19 @@ struct OktaIDTokenTests {
         return .scripted(302, ["location": "com.example:/callback?code=\(nonce)&state=\(state)"])
     }
 
+    private static let good = #""iss":"https://example.okta.com","aud":"0oa1""#
+    private static let now = ManualClock().timeSource().wallTime.secondsSinceEpoch
+
     /// A token endpoint whose ID token claims these beside the nonce.
     private static func tokens(
-        _ claims: String = #""iss":"https://example.okta.com","aud":"0oa1""#,
-        type: String = "Bearer"
+        _ claims: String = good,
+        type: String = "Bearer",
+        times: String = #""auth_time":7,"iat":8,"exp":4102444800"#
     ) -> ScriptedTransport.Step {
         .run { received in
             let nonce = FormFields(parsing: received.body)["code"].last?.reveal() ?? ""
             let token = jwt(
-                #"{"sub":"00u1","name":"Ada","email":"ada@example.com","preferred_username":"ada","amr":["pwd","mfa"],"acr":"2","auth_time":7,"iat":8,"exp":9,"nonce":"\#(nonce)",\#(claims)}"#
+                #"{"sub":"00u1","name":"Ada","email":"ada@example.com","preferred_username":"ada","amr":["pwd","mfa"],"acr":"2",\#(times),"nonce":"\#(nonce)",\#(claims)}"#
             )
             return .scripted(
                 200,
@@ -47,7 +51,8 @@ struct OktaIDTokenTests {
         #expect(token.subject == "00u1" && token.name == "Ada" && token.email == "ada@example.com")
         #expect(token.login == "ada" && token.methods == ["pwd", "mfa"] && token.level == "2")
         #expect(token.authenticatedAt == Timestamp(secondsSinceEpoch: 7))
-        #expect(token.issuedAt == Timestamp(secondsSinceEpoch: 8) && token.expiresAt == Timestamp(secondsSinceEpoch: 9))
+        #expect(token.issuedAt == Timestamp(secondsSinceEpoch: 8))
+        #expect(token.expiresAt == Timestamp(secondsSinceEpoch: 4_102_444_800))
         #expect(token.claims["acr"] == "2" && !"\(token)".contains("Ada"))
         let held = try await bench.credentials
         #expect(held.others == [JSONValue.Member("id_token", .string(token.token.reveal()))])
@@ -75,6 +80,35 @@ struct OktaIDTokenTests {
         #expect(error?.kind == .invalidRequest && error?.outcome.code == code)
         #expect(try await bench.credentials == Credentials())
         #expect(bench.sent.filter { $0.hasPrefix("/authn ") }.count == 1)
+    }
+
+    /// One that has ended, or that proves somebody of too long ago where that was asked, signs nobody in; a minute is left to
+    /// clocks.
+    @Test(
+        arguments: [
+            (#""auth_time":\#(now - 400),"exp":\#(now + 1)"#, nil, nil),
+            (#""exp":\#(now - 59)"#, nil, nil), (#""exp":\#(now - 60)"#, nil, "expiry_mismatch"),
+            (#""iat":8"#, nil, "expiry_mismatch"), (#""exp":{}"#, nil, "expiry_mismatch"),
+            (#""auth_time":\#(now - 360),"exp":\#(now + 1)"#, 300, nil),
+            (#""auth_time":\#(now - 361),"exp":\#(now + 1)"#, 300, "auth_time_mismatch"),
+            (#""exp":\#(now + 1)"#, 300, "auth_time_mismatch"),
+            (#""auth_time":\#(now + 1),"exp":\#(now + 1),"azp":"0oa2""#, 0, "audience_mismatch"),
+        ] as [(String, Int64?, String?)]
+    )
+    func aTokenOfAnotherTimeIsRefused(times: String, maxAge: Int64?, code: String?) async throws {
+        var app = OktaApp(clientID: "0oa1", redirectURI: "com.example:/callback")
+        app.assurance.maxAge = maxAge.map { .seconds($0) }
+        let bench = try OktaBench(
+            [.success(), Self.redirect, Self.tokens(times: times)],
+            configuration: Self.configuration(app)
+        )
+        guard let code else {
+            #expect(try await bench.signIn().idToken != nil)
+            return
+        }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .invalidRequest && error?.outcome.code == code)
+        #expect(try await bench.credentials == Credentials())
     }
 
     @Test func anIssuerBehindAnotherDomainIsNamed() async throws {

@@ -84,6 +84,37 @@ struct OktaSandboxWaysTests {
         #expect(second.keys.isEmpty && first.keys == [.password])
         #expect(bench.counters.passwordAttempts == 2 && bench.count("/oauth2/v1/challenge") == 1)
     }
+
+    /// The org verifies what was signed with the key that it has seen, by whichever of its ways it is presented.
+    @Test(arguments: [OktaConfiguration.Way.directAuthentication, .identityEngine])
+    func aForgedSignatureIsRefused(way: OktaConfiguration.Way) async throws {
+        let authenticator = SoftwareAuthenticator()
+        let bench = try OktaSandboxBench(
+            { $0.okta.enrollments = [.init("webauthn")] },
+            configuration: { $0.authenticator = authenticator }
+        )
+        _ = try await bench.signIn(Reader(bench))
+        let forging = try bench.other {
+            $0.way = way
+            $0.authenticator = ForgingAuthenticator(authenticator)
+        }
+        let reader = Reader(bench, choosing: ["webauthn"])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clock.skippingWaits {
+                try await forging.signIn(
+                    identifier: Self.eva,
+                    password: Secret(OktaSandboxBench.password),
+                    answering: reader
+                )
+            }
+        }
+        // The engine suspends a factor that has failed too often.
+        let isSuspended = error?.outcome.code == "authfactor.challenge.suspended_factor"
+        #expect(
+            way == .identityEngine ? isSuspended : error?.kind == .challengeIncorrect,
+            "\(String(describing: error))"
+        )
+    }
     #endif
 
     @Test func aForgottenPasswordIsRecoveredDirectly() async throws {

@@ -15,7 +15,7 @@ struct OktaSessionTests {
         if let nonce = FormFields(parsing: received.body)["code"].last?.reveal() {
             let server = received.request.path?.contains("/default/") == true ? "/oauth2/default" : ""
             let claims =
-                #"{"iss":"https://example.okta.com\#(server)","aud":"0oa1","sub":"00u1","amr":["pwd"],"nonce":"\#(nonce)"}"#
+                #"{"iss":"https://example.okta.com\#(server)","aud":"0oa1","sub":"00u1","amr":["pwd"],"exp":4102444800,"nonce":"\#(nonce)"}"#
             more = #","id_token":"e30.\#(Base64.encodeForURL(claims.utf8)).s""#
         }
         let body = #"{"access_token":"A1","refresh_token":"R1","expires_in":3600,"token_type":"Bearer"\#(more)}"#

@@ -77,7 +77,10 @@ struct ClerkAccountTests {
             func factors() async throws -> [String] {
                 try await bench.run("factors").output.split(separator: "\n").dropLast().map(String.init)
             }
-            #expect(try await factors() == ["password"])
+            let begin = try await factors()
+            #expect(begin.first == "password" && begin.count == 2)
+            #expect(begin.last?.hasPrefix("email_code  idn_") == true)
+            #expect(begin.last?.hasSuffix("  ada@example.com (primary)") == true)
             let passkey = try await bench.run("add-factor", "webauthn", "--software-key", bench.directory + "/key")
             #expect(passkey.status == 0, "\(passkey.errors)")
             let phone = try await bench.finish(
@@ -91,16 +94,42 @@ struct ClerkAccountTests {
             #expect(codes.status == 0 && codes.output.contains("Write down these backup codes:"), "\(codes.report)")
             let list = try await factors()
             #expect(list.contains("backup_code"))
-            for (kind, text) in [("phone_code", "+12015550142 (second factor)"), ("webauthn", "psk_")] {
+            for (kind, text) in [("phone_code", "+12015550142 (primary, second factor)"), ("webauthn", "psk_")] {
                 let line = try #require(list.first { $0.hasPrefix(kind) }, "\(list)")
                 #expect(line.contains(text))
                 let id = line.split(separator: " ")[1]
                 #expect(try await bench.run("remove-factor", String(id)).status == 0)
             }
-            #expect(try await factors() == ["password", "backup_code"])
-            for wrong in [["remove-factor", "no-such"], ["add-factor", "charm"]] {
+            #expect(try await factors() == ["password", "backup_code"] + begin.suffix(1))
+            for wrong in [["remove-factor", "no-such"], ["add-factor", "charm"], ["make-primary", "no-such"]] {
                 #expect(try await bench.finish(bench.start(wrong)).status == 65)
             }
+        }
+    }
+
+    /// An e-mail address is proved, takes the place of the one before, and that is taken away.
+    @Test func anAddressTakesThePlaceOfAnother() async throws {
+        try await Bench.run { bench in
+            try await bench.signInAda()
+            let added = try await bench.finish(
+                bench.start(
+                    ["add-factor", "email_code"],
+                    answers: #"{"text": "new+clerk_test@example.com", "email_code": ["000000", "424242"]}"#
+                )
+            )
+            #expect(added.status == 0, "\(added.report)")
+            func addresses() async throws -> [(id: String, text: String)] {
+                try await bench.run("factors").output.split(separator: "\n").filter { $0.hasPrefix("email_code") }
+                    .map { line in (String(line.split(separator: " ")[1]), String(line)) }
+            }
+            let both = try await addresses()
+            #expect(both.map { $0.text.hasSuffix("(primary)") } == [true, false])
+            #expect(try await bench.run("make-primary", #require(both.last).id).status == 0)
+            #expect(try await bench.run("remove-factor", #require(both.first).id).status == 0)
+            let left = try await addresses()
+            #expect(left.map(\.id) == [both.last?.id] && left.first?.text.hasSuffix("(primary)") == true)
+            let last = try await bench.run("remove-factor", #require(left.first).id)
+            #expect(last.status == 77 && last.kind == "conflict", "\(last.report)")
         }
     }
 

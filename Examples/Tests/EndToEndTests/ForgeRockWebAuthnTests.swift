@@ -40,7 +40,7 @@ struct ForgeRockWebAuthnTests {
                 let error = await #expect(throws: RecoveryError.self) {
                     try await again.signIn(identifier: "ada", answering: Person())
                 }
-                #expect(error?.kind == .invalidCredentials)
+                #expect(error?.kind == .factorUnavailable)
             }
         }
     }
@@ -64,7 +64,7 @@ struct ForgeRockWebAuthnTests {
                 let error = await #expect(throws: RecoveryError.self) {
                     try await other.signIn(identifier: "ada", answering: Person())
                 }
-                #expect(error?.kind == .invalidCredentials)
+                #expect(error?.kind == .declined)
                 #expect(bench.stepCount == before + 3)
                 #expect(bench.sandbox.forgeRockCounters.ceremonies == 1)
             }

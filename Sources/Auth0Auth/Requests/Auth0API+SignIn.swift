@@ -204,7 +204,7 @@ extension Auth0API {
         return try await send(call)
     }
 
-    /// What the person has enrolled and can use.
+    /// What the person has enrolled.
     func authenticators(_ token: MFAToken) async throws -> [Auth0Authenticator] {
         let response = try await send(
             Call(

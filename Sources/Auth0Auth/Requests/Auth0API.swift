@@ -5,15 +5,17 @@ import HTTPTypes
 /// The Authentication API of a tenant.
 struct Auth0API: ClientBound, Sendable {
     let base: ServiceURL
-    let configuration: Auth0Configuration
+    var configuration: Auth0Configuration
     /// Where tokens are kept.
-    let store: any TokenStore
+    var store: any TokenStore
     /// What every OAuth server has: the login page, codes, renewal.
     ///
     /// It holds the client, too.
     private(set) var oauth: OAuthClient
     /// The keys that the tenant signs with, as far as they are known.
     let knownKeys = OAuthClient.IDTokenKeys()
+    /// What its answers with tokens have told of the tenant's clock.
+    let clocks = ServerClocks(capacity: 1)
     /// Whose sign-in the calls belong to, so that a lockout holds them back; nil outside of one.
     var account: String?
     /// For whom a server asks, so that blocks count against their address; nil for a program on the person's machine.
@@ -28,6 +30,9 @@ struct Auth0API: ClientBound, Sendable {
         self.base = base
         self.configuration = configuration
         self.store = store
+        let layers: [(any ClientLayer)?] = [
+            ServerClocks.Learning(clocks), configuration.dpop?.layer(at: base.origin),
+        ]
         oauth = OAuthClient(
             server: try OAuthServer(
                 issuer: configuration.issuer ?? "\(base)/",
@@ -39,7 +44,7 @@ struct Auth0API: ClientBound, Sendable {
             clientID: configuration.clientID,
             authentication: configuration.proof,
             client: client,
-            attemptLayers: configuration.dpop.map { [$0.layer(at: base.origin)] } ?? [],
+            attemptLayers: layers.compactMap(\.self),
             classifier: Auth0Classifier()
         )
         if configuration.dpop != nil { oauth.policies = [DPoPAuthorization.NonceRetry()] }

@@ -18,7 +18,7 @@ extension Auth0API {
         do {
             if let token = answer.idToken { try await verify(token) }
             let kept = try await store.keep { stored in
-                guard mark == nil || stored.auth0Mark == mark else { return }
+                guard mark == nil || stored.auth0Mark ?? .null == mark else { return }
                 var base = stored
                 if mark == nil {
                     base = Credentials(others: stored.others)
@@ -47,12 +47,13 @@ extension Auth0API {
         return answer
     }
 
-    /// Checks that an ID token is the tenant's, for the app, and, if the app wants that, signed by the tenant.
+    /// Checks that an ID token is the tenant's, for the app, still good, and, if the app wants that, signed by the tenant.
     func verify(_ token: Secret) async throws {
         try await knownKeys.check(
             token,
             issuer: issuer,
             clientID: configuration.clientID,
+            at: clocks.time(at: base.origin, wallTime: time.wallTime),
             signatures: configuration.signatures
         ) {
             try await send(Call(method: .get, path: "/.well-known/jwks.json", resend: .byMethod))

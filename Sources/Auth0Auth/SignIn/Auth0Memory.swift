@@ -1,4 +1,4 @@
-import AuthRecovery
+package import AuthRecovery
 import HTTPRecovery
 
 /// What is written down of a sign-in between two requests of a web backend.
@@ -9,7 +9,7 @@ extension Auth0SignInMachine: RecalledFields {
 
     static var fields: [RememberedField<Auth0SignInMachine>] {
         [
-            .init("renews", \.renews), .init("mark", \.mark), .init("entry", \.entry),
+            .init("renews", \.renews), .init("addition", \.addition), .init("mark", \.mark), .init("entry", \.entry),
             .init("account", \.account),
             .init("subject", \.subject), .init("subject_type", \.subjectType),
             .init("identifier", \.identifier), .init("password", \.password),
@@ -27,9 +27,9 @@ extension MFAToken: RememberedFields {
 }
 
 extension Auth0Authenticator: RememberedFields {
-    init() { self.init(id: "", factor: .identifier) }
+    package init() { self.init(id: "", factor: .identifier) }
 
-    static var fields: [RememberedField<Auth0Authenticator>] { [.init("id", \.id), .init("factor", \.factor)] }
+    package static var fields: [RememberedField<Auth0Authenticator>] { [.init("id", \.id), .init("factor", \.factor)] }
 }
 
 extension Auth0Challenge: RememberedFields {

@@ -12,7 +12,7 @@ extension Auth0SignInMachine {
         func types(_ name: String) -> [String]? {
             wanted?[name]?.array?.prefix(16).compactMap { $0["type"]?.string }
         }
-        let enrolled = try await api.authenticators(token)
+        let enrolled = try await api.authenticators(token).filter(\.isActive)
         let challenges = types("challenge")
         authenticators = enrolled.filter { authenticator in
             challenges.map { Self.requirements(authenticator.factor.key).contains(where: $0.contains) } ?? true
@@ -114,7 +114,7 @@ extension Auth0SignInMachine {
     private static func isNew(_ factor: Factor) -> Bool { factor.id == new }
 
     /// What can be set up here, by the tenant's words for it; anything if it says none.
-    private static func enrollable(_ types: [String]?) -> [Factor] {
+    static func enrollable(_ types: [String]?) -> [Factor] {
         let all: [(words: [String], factor: Factor)] = [
             (["otp"], Factor(key: .totp, providerName: "otp", id: new)),
             (["phone", "sms"], newPhone("sms")), (["phone", "voice"], newPhone("voice")),
@@ -122,6 +122,16 @@ extension Auth0SignInMachine {
             (["email"], Factor(key: .emailCode, providerName: "email", id: new)),
         ]
         return all.filter { entry in types?.contains(where: entry.words.contains) ?? true }.map(\.factor)
+    }
+
+    /// Sets a factor up beside others, with the access token that is held.
+    mutating func add(_ factor: Factor) async throws -> SignInStep<Auth0Session> {
+        let held = try await tokens.store.read().credentials
+        guard let access = held.accessToken else { throw RecoveryError.signedOut }
+        let end = held.expiresAt ?? api.time.wallTime.advanced(by: MFAToken.lifetime)
+        let token = MFAToken(value: access, endsAt: end)
+        (self.token, enrollable, mark) = (token, [factor], held.auth0Mark ?? .null)
+        return try await enroll(factor, token)
     }
 
     private mutating func enroll(_ factor: Factor, _ token: MFAToken) async throws -> SignInStep<Auth0Session> {

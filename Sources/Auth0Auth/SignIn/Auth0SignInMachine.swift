@@ -8,6 +8,8 @@ struct Auth0SignInMachine: SignInMachine {
     let tokens: TokenManager
     /// Whether it begins with the refresh token that is held, in place of a first factor.
     var renews = false
+    /// What is to be set up with the access token that is held, in place of a sign-in; nil for nothing.
+    var addition: Factor?
     /// What tells the session that a renewal goes on with from others; nil for a sign-in.
     var mark: JSONValue?
     /// What the caller begins with in place of a password; nil for the usual.
@@ -79,6 +81,7 @@ struct Auth0SignInMachine: SignInMachine {
         (token, challenge, factor, authenticators, errand) = (nil, nil, nil, [], nil)
         (enrollable, setup, phone, mark) = ([], nil, nil, nil)
         if renews { return try await renew() }
+        if let addition { return try await add(addition) }
         if let given = subject {
             // As of a password: what was refused, lost or broken off is not presented again.
             subject = nil

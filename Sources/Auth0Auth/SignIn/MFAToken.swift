@@ -17,43 +17,6 @@ struct MFAToken: Sendable {
     }
 }
 
-/// A second factor that the person has enrolled.
-struct Auth0Authenticator: Sendable {
-    var id: String
-    var factor: Factor
-
-    init(id: String, factor: Factor) {
-        self.id = id
-        self.factor = factor
-    }
-
-    /// Reads an entry of the list; nil for one that is not active, or of a sort that nobody knows.
-    init?(_ json: JSONValue) {
-        guard let id = json["id"]?.string, !id.isEmpty, json["active"]?.bool != false else { return nil }
-        let key: Factor.Key
-        let channel = json["oob_channel"]?.string
-        switch json["authenticator_type"]?.string {
-        case "otp": key = .totp
-        case "recovery-code": key = .backupCode
-        case "oob":
-            switch channel {
-            case "sms", "voice": key = .phoneCode
-            case "email": key = .emailCode
-            case "auth0": key = .push
-            default: return nil
-            }
-        default: return nil
-        }
-        self.id = id
-        factor = Factor(
-            key: key,
-            providerName: channel ?? json["authenticator_type"]?.string ?? "",
-            destination: json["name"]?.string,
-            id: id
-        )
-    }
-}
-
 /// A code or a push that was sent.
 struct Auth0Challenge: Sendable {
     /// What names it when it is answered.

@@ -16,9 +16,16 @@ struct Auth0Grant: Sendable {
     }
 
     func has(_ scope: String) -> Bool { scopes.contains(scope) }
+
+    /// Whether it is for what people prove themselves with.
+    var isForFactors: Bool { audience?.hasSuffix(Auth0Exchange.factorAudience) ?? false }
 }
 
 extension Auth0Exchange {
+    /// The API for what people prove themselves with, below the tenant, and what may be done there.
+    static let factorAudience = "/mfa/"
+    private static let factorScopes = ["enroll", "read:authenticators", "remove:authenticators"]
+
     /// What whoever asks for nothing gets.
     private static let standard = ["openid", "profile", "email", "address", "phone"]
 
@@ -31,8 +38,9 @@ extension Auth0Exchange {
         let scopes = scope.map { $0.split(separator: " ").map(String.init) }
         guard let scopes else { return Auth0Grant(Self.standard, audience: audience, asked: nil) }
         var known = Self.standard
-        if audience != nil { known += settings.permissions }
-        if audience == nil || settings.allowsOfflineAccess { known.append("offline_access") }
+        let isForFactors = audience == tenant + Self.factorAudience
+        if audience != nil { known += isForFactors ? Self.factorScopes : settings.permissions }
+        if audience == nil || isForFactors || settings.allowsOfflineAccess { known.append("offline_access") }
         return Auth0Grant(scopes.filter(known.contains), audience: audience, asked: scopes)
     }
 
@@ -47,7 +55,7 @@ extension Auth0Exchange {
 
     private func known(_ audience: String?) throws(Auth0Failure) -> String? {
         guard let audience else { return nil }
-        guard settings.audiences.contains(audience) else {
+        guard settings.audiences.contains(audience) || audience == tenant + Self.factorAudience else {
             throw Auth0Failure(403, "access_denied", "Service not found: \(audience.prefix(200))")
         }
         return audience

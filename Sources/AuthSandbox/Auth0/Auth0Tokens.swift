@@ -160,7 +160,8 @@ struct Auth0Tokens: Sendable {
         _ random: inout SplitMix64
     ) -> JSONValue {
         let (settings, now) = (exchange.settings, exchange.now)
-        let endsAt = now + settings.accessLifetime
+        let lifetime = grant.isForFactors ? min(600_000, settings.accessLifetime) : settings.accessLifetime
+        let endsAt = now + lifetime
         var token = random.letters(32)
         if let audience = grant.audience {
             // Whoever serves the API reads it: what is unreadable is for the profile alone.
@@ -188,7 +189,7 @@ struct Auth0Tokens: Sendable {
             "refresh_token": refresh.map(JSONValue.string),
             "id_token": grant.has("openid") ? .string(Self.identity(claims, settings)) : nil,
             "scope": grant.told.map(JSONValue.string),
-            "expires_in": .int(max(1, settings.accessLifetime / 1000)),
+            "expires_in": .int(max(1, lifetime / 1000)),
             "token_type": exchange.key == nil ? "Bearer" : "DPoP",
         ])
     }

@@ -9,7 +9,7 @@ extension Auth0World.Person {
     }
 }
 
-// Setting up a factor where one is wanted and there is none.
+// Setting up a factor where one is wanted and there is none, or beside others with an access token for that.
 extension Auth0World {
     private static let base32 = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
 
@@ -19,19 +19,28 @@ extension Auth0World {
     ) throws(Auth0Failure) -> JSONValue {
         try exchange.checkClient()
         let (token, person) = try flow(exchange.bearer, exchange)
-        guard person.user.auth0Factors.isEmpty else {
+        let management = flows[token] == nil ? management(token, exchange) : nil
+        if let management, !management.grant.has("enroll") {
+            throw Auth0Failure(403, "insufficient_scope", "Insufficient scope, expected: enroll")
+        }
+        guard person.user.auth0Factors.isEmpty || management != nil else {
             throw Auth0Failure(403, "access_denied", "User is already enrolled.")
         }
         let types = exchange.json["authenticator_types"]?.array?.compactMap(\.string) ?? []
         let channels = exchange.json["oob_channels"]?.array?.compactMap(\.string) ?? []
         let factor = types.first == "otp" ? "otp" : ["auth0": "push"][channels.first ?? ""] ?? channels.first
-        guard let factor, person.user.auth0.enrollments.contains(factor) else {
+        let isOffered =
+            factor.map { factor in
+                management == nil
+                    ? person.user.auth0.enrollments.contains(factor) : !person.user.auth0Factors.contains(factor)
+            } ?? false
+        guard let factor, isOffered else {
             throw Auth0Failure(400, "unsupported_challenge_type", "The tenant does not offer this authenticator.")
         }
         var answer: JSONValue
         if factor == "otp" {
             let key = String((0..<32).map { _ in Self.base32[Int.random(in: 0..<32, using: &random)] })
-            flows[token]?.newKey = key
+            if management == nil { flows[token]?.newKey = key } else { people[person.id]?.newKey = key }
             answer = [
                 "authenticator_type": "otp", "secret": .string(key),
                 "barcode_uri": .string("otpauth://totp/sandbox:\(person.id)?secret=\(key)&issuer=sandbox"),

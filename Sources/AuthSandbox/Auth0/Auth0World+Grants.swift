@@ -87,7 +87,9 @@ extension Auth0World {
         _ exchange: Auth0Exchange
     ) throws(Auth0Failure) -> JSONValue {
         try admit(person)
-        guard person.user.auth0Factors.isEmpty, person.user.auth0.enrollments.isEmpty else {
+        // Who has mail alone is not asked for a code before they manage what they have.
+        let isFree = grant.isForFactors && person.user.auth0Factors.allSatisfy { $0 == "email" }
+        guard isFree || person.user.auth0Factors.isEmpty && person.user.auth0.enrollments.isEmpty else {
             throw wantsFactor(of: person, grant, exchange)
         }
         return tokens.issue(to: person, grant, exchange, &random)
@@ -134,7 +136,7 @@ extension Auth0World {
         of person: Person,
         _ exchange: Auth0Exchange
     ) throws(Auth0Failure) -> JSONValue {
-        guard let flow = flows.removeValue(forKey: token) else { return .null }
+        guard let flow = flows.removeValue(forKey: token) ?? management(token, exchange) else { return .null }
         try admit(person)
         return tokens.issue(to: person, flow.grant, exchange, &random)
     }
@@ -161,13 +163,52 @@ extension Auth0World {
     /// The sign-in that an mfa token stands for.
     func flow(_ token: String?, _ exchange: Auth0Exchange) throws(Auth0Failure) -> (token: String, person: Person) {
         guard let token else { throw .missing("mfa_token") }
-        guard let flow = flows[token], let person = people[flow.person] else { throw .malformedToken }
+        guard let flow = flows[token] ?? management(token, exchange), let person = people[flow.person] else {
+            // An access token is a JWT, which an mfa token is not.
+            throw OAuthJWT(token) == nil ? .malformedToken : .deadAccessToken
+        }
         guard flow.client == exchange.settings.clientID else { throw .otherClient }
         guard flow.endsAt > exchange.now else { throw .tokenExpired }
         return (token, person)
     }
 
+    /// What an access token for the MFA API stands for, as a sign-in that it may go on with; nil for any other token.
+    func management(_ token: String, _ exchange: Auth0Exchange) -> Flow? {
+        guard let access = tokens.access(token, now: exchange.now), access.grant.isForFactors else { return nil }
+        return Flow(
+            person: access.person,
+            client: exchange.settings.clientID,
+            grant: access.grant,
+            endsAt: access.endsAt
+        )
+    }
+
+    /// Refuses an access token that was not granted what is to be done; an mfa token may do what its sign-in needs.
+    private func demand(_ scope: String, _ exchange: Auth0Exchange) throws(Auth0Failure) {
+        guard let token = exchange.bearer, flows[token] == nil, let access = management(token, exchange) else { return }
+        guard access.grant.has(scope) else {
+            throw Auth0Failure(403, "insufficient_scope", "Insufficient scope, expected: \(scope)")
+        }
+    }
+
+    /// Takes a factor away; the recovery code goes with the last.
+    mutating func removeAuthenticator(_ exchange: Auth0Exchange) throws(Auth0Failure) -> SandboxResponse {
+        guard let token = exchange.bearer, management(token, exchange) != nil else { throw .deadAccessToken }
+        try demand("remove:authenticators", exchange)
+        let (_, person) = try flow(token, exchange)
+        let id = exchange.request.segments.last ?? ""
+        guard let factor = person.user.auth0Factors.first(where: { "\($0)|\(person.id)" == id }) else {
+            throw Auth0Failure(404, "not_found", "The authenticator does not exist.")
+        }
+        var left = person.user.auth0Factors.filter { $0 != factor }
+        if left == ["recovery-code"] { left = [] }
+        people[person.id]?.user.auth0.factors = left
+        if !left.contains("recovery-code") { people[person.id]?.recoveryCode = nil }
+        return SandboxResponse(status: 204)
+    }
+
     mutating func authenticators(_ exchange: Auth0Exchange) throws(Auth0Failure) -> JSONValue {
+        try demand("read:authenticators", exchange)
         let (_, person) = try flow(exchange.bearer, exchange)
         return .array(
             person.user.auth0Factors.map { factor in
@@ -217,7 +258,7 @@ extension Auth0World {
         spend("otp", code)
         try checkWrongCodes(of: person, exchange.now)
         let step = TOTP.step(atMilliseconds: exchange.now)
-        let newKey = flows[token]?.newKey
+        let newKey = flows[token]?.newKey ?? person.newKey
         guard let secret = (newKey ?? person.user.totpSecret).flatMap(Base32.decode),
             let fitting = (step - 1...step + 1).first(where: { TOTP.code(secret: secret, step: $0) == code }),
             fitting > person.lastStep
@@ -227,7 +268,7 @@ extension Auth0World {
         }
         person.lastStep = fitting
         if let newKey {
-            person.user.totpSecret = newKey
+            (person.user.totpSecret, person.newKey) = (newKey, nil)
             person.enroll("otp")
         }
         people[person.id] = person

@@ -16,6 +16,8 @@ extension Auth0World {
         let handle: String?
         /// How often it has signed, by its own count.
         var counter: UInt32
+        /// The key that verifies its signatures; of one that was not made here they are believed.
+        let key: P256Key?
     }
 
     private static let passkeyGrant = "urn:okta:params:oauth:grant-type:webauthn"
@@ -73,7 +75,7 @@ extension Auth0World {
         ]
     }
 
-    /// Takes what an authenticator has made of a challenge, once; its signature alone is believed, since there is no key here.
+    /// Takes what an authenticator has made of a challenge, once.
     mutating func passkey(
         _ exchange: Auth0Exchange,
         _ context: inout SandboxContext
@@ -98,15 +100,16 @@ extension Auth0World {
             var user = user
             user.passkeys = [id]
             add(user, context: &context)
-            passkeys[id] = Passkey(handle: handle, counter: data.counter)
+            let key = data.credential.flatMap { P256Key(cose: $0.publicKey) }
+            passkeys[id] = Passkey(handle: handle, counter: data.counter, key: key)
         } else {
-            guard let data = Self.asserted(content, ceremony, exchange) else { throw wrong }
             let (known, told) = (passkeys[id], content["userHandle"]?.string)
+            guard let data = Self.asserted(content, by: known?.key, ceremony, exchange) else { throw wrong }
             // One that counts and does not count on is a copy.
             guard told == nil || known?.handle == nil || told == known?.handle,
                 data.counter == 0 || data.counter > known?.counter ?? 0
             else { throw wrong }
-            passkeys[id] = Passkey(handle: known?.handle ?? told, counter: data.counter)
+            passkeys[id] = Passkey(handle: known?.handle ?? told, counter: data.counter, key: known?.key)
         }
         guard let person = people.values.first(where: { $0.user.passkeys.contains(id) }) else { throw wrong }
         return try finish(person, grant, exchange)
@@ -146,30 +149,30 @@ extension Auth0World {
         _ exchange: Auth0Exchange
     ) -> AuthenticatorData? {
         guard isFor(ceremony, "webauthn.create", content, exchange),
-            let object = content["attestationObject"]?.string.flatMap({ Base64.decode($0.utf8) }),
-            case .map(let members)? = CBORReader.read(object), members["fmt"]?.text != nil,
-            case .map? = members["attStmt"], let bytes = members["authData"]?.bytes
+            let object = content["attestationObject"]?.string.flatMap({ Base64.decode($0.utf8) })
         else { return nil }
-        return data(bytes, exchange)
+        return accepted(AuthenticatorData(attestation: object), exchange)
     }
 
     /// What a passkey's authenticator says (section 7.2); nil if it does not fit.
     private static func asserted(
         _ content: JSONValue,
+        by key: P256Key?,
         _ ceremony: Ceremony,
         _ exchange: Auth0Exchange
     ) -> AuthenticatorData? {
-        // An ECDSA signature is a sequence of two numbers (section 6.5.6); its content is not verified.
+        func part(_ name: String) -> [UInt8]? { content[name]?.string.flatMap { Base64.decode($0.utf8) } }
+        // An ECDSA signature is a sequence of two numbers (section 6.5.6).
         guard isFor(ceremony, "webauthn.get", content, exchange),
-            let bytes = content["authenticatorData"]?.string.flatMap({ Base64.decode($0.utf8) }),
-            let signature = content["signature"]?.string.flatMap({ Base64.decode($0.utf8) }),
-            (8...80).contains(signature.count), signature[0] == 0x30, Int(signature[1]) == signature.count - 2
+            let bytes = part("authenticatorData"), let signature = part("signature"),
+            (8...80).contains(signature.count), signature[0] == 0x30, Int(signature[1]) == signature.count - 2,
+            key?.hasMade(signature, over: bytes, part("clientDataJSON") ?? []) ?? true
         else { return nil }
-        return data(bytes, exchange)
+        return accepted(AuthenticatorData(bytes), exchange)
     }
 
-    private static func data(_ bytes: [UInt8], _ exchange: Auth0Exchange) -> AuthenticatorData? {
-        guard let data = AuthenticatorData(bytes), data.isPresent,
+    private static func accepted(_ data: AuthenticatorData?, _ exchange: Auth0Exchange) -> AuthenticatorData? {
+        guard let data, data.isPresent,
             data.relyingPartyHash == SHA256.hash(Array(exchange.host.utf8))
         else { return nil }
         return data

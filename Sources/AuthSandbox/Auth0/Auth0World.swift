@@ -20,6 +20,8 @@ struct Auth0World: ProviderWorld {
         let id: String
         var user: SandboxUser
         var recoveryCode: String?
+        /// The key of an app that is being set up beside others.
+        var newKey: String?
         /// The passwords before the present one, the newest first.
         var oldPasswords: [String] = []
         /// The step of the code of the app that was taken last.
@@ -162,6 +164,8 @@ struct Auth0World: ProviderWorld {
             case "GET /.well-known/jwks.json":
                 return .json(["keys": RSASigning.publicKeys(isHidden: exchange.settings.hidesKey)])
             case "GET /mfa/authenticators": return .json(try authenticators(exchange))
+            case let route where route.hasPrefix("DELETE /mfa/authenticators/"):
+                return try removeAuthenticator(exchange)
             case "POST /mfa/challenge": return .json(try challenge(exchange, &context))
             case "POST /mfa/associate": return .json(try associate(exchange, &context))
             case "POST /passwordless/start": return .json(try startPasswordless(exchange, &context))

@@ -48,12 +48,26 @@ struct ClerkContactKind {
         }
     }
 
-    func view(_ contact: ClerkAccount.Contact, isVerified: Bool) -> JSONValue {
-        [
+    /// Those of an account: the primary one first, those that nobody has proved last.
+    func views(of account: ClerkAccount) -> [JSONValue] {
+        account[keyPath: proved].map { view($0, isVerified: true, of: account) }
+            + account[keyPath: new].values.map(\.contact).sorted { $0.id < $1.id }
+            .map { view($0, isVerified: false, of: account) }
+    }
+
+    func view(_ contact: ClerkAccount.Contact, isVerified: Bool, of account: ClerkAccount?) -> JSONValue {
+        let time = JSONValue.int(account?.createdAt ?? 0)
+        let isPhone = strategy == "phone_code"
+        let isFactor = isPhone && isVerified && account?.secondFactors.contains("phone_code") == true
+        return .present([
             "object": .string(name), "id": .string(contact.id), name: .string(contact.address),
+            "reserved_for_second_factor": isPhone ? .bool(isFactor) : nil,
+            "default_second_factor": isPhone ? false : nil, "reserved": false,
             "verification": [
-                "status": isVerified ? "verified" : "unverified", "strategy": .string(strategy),
+                "status": isVerified ? "verified" : "unverified", "strategy": .string(strategy), "attempts": .null,
+                "expire_at": .null,
             ],
-        ]
+            "linked_to": [], "created_at": time, "updated_at": time,
+        ])
     }
 }

@@ -115,6 +115,15 @@ extension ClerkFailure {
         ClerkFailure(parameter, "form_param_value_invalid", "is invalid")
             .saying("\(value.prefix(60)) does not match one of the allowed values for parameter \(parameter)")
     }
+    static func verificationNeeded(_ parameter: String) -> ClerkFailure {
+        ClerkFailure(parameter, "form_verification_needed", "is not verified")
+            .saying("Please verify it first.")
+    }
+
+    static func resourceUnknown(_ parameter: String) -> ClerkFailure {
+        ClerkFailure(parameter, "form_resource_not_found", "is unknown")
+    }
+
     static func taken(_ parameter: String, _ message: String) -> ClerkFailure {
         ClerkFailure(parameter, "form_identifier_exists", message)
     }

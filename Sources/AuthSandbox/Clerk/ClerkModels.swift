@@ -13,6 +13,8 @@ struct ClerkAccount: Sendable {
     var newEmails: [String: NewContact] = [:]
     /// The passkeys that were made here, by Clerk's ids, and what is wanted of those that are not made yet.
     var passkeys: [String: String] = [:]
+    /// The keys that verify their signatures, by the credentials' names; of those that are not known they are believed.
+    var passkeyKeys: [String: P256Key] = [:]
     var newPasskeys: [String: JSONValue] = [:]
     /// The keys of devices, by Clerk's ids, and the challenges that new ones have to sign.
     var trustedDevices: [String: ClerkTrustedDevice] = [:]

@@ -18,6 +18,12 @@ extension ClerkWorld {
         _ session: ClerkSession
     ) throws(ClerkFailure) -> JSONValue {
         switch call.route.replacing("me/\(kind.path)", with: "") {
+        // The list alone comes without a wrapper.
+        case "GET ": return .array(accounts[session.account].map { kind.views(of: $0) } ?? [])
+        case "GET /{id}":
+            let views = accounts[session.account].map { kind.views(of: $0) } ?? []
+            guard let found = views.first(where: { $0["id"]?.string == call.id }) else { throw .notFound(kind.words) }
+            return wrapped(found, call.client)
         case "POST ": return try add(kind, call, session)
         case "POST /{id}/prepare_verification":
             var new = try newContact(kind, call, session)
@@ -25,7 +31,7 @@ extension ClerkWorld {
             guard call.strategy == kind.strategy else { throw .invalidValue("strategy", call.strategy) }
             new.proof = sendCode(to: new.contact.address, for: new.contact.id, call)
             accounts[session.account]?[keyPath: kind.new][call.id] = new
-            return wrapped(kind.view(new.contact, isVerified: false), call.client)
+            return wrapped(kind.view(new.contact, isVerified: false, of: accounts[session.account]), call.client)
         case "POST /{id}/attempt_verification": return try verify(kind, call, session)
         case "DELETE /{id}": return try remove(kind, call, session)
         default: throw .notFound("such endpoint")
@@ -42,7 +48,7 @@ extension ClerkWorld {
         if accountsByIdentifier[address.lowercased()] != nil { throw .taken(kind.name, "is taken") }
         let contact = ClerkAccount.Contact(id: call.context.random.identifier("idn_"), address: address)
         accounts[session.account]?[keyPath: kind.new][contact.id] = (contact, nil)
-        return wrapped(kind.view(contact, isVerified: false), call.client)
+        return wrapped(kind.view(contact, isVerified: false, of: accounts[session.account]), call.client)
     }
 
     private func newContact(
@@ -69,7 +75,7 @@ extension ClerkWorld {
         accounts[session.account]?[keyPath: kind.new][call.id] = nil
         accounts[session.account]?[keyPath: kind.proved].append(new.contact)
         accountsByIdentifier[new.contact.address.lowercased()] = session.account
-        return wrapped(kind.view(new.contact, isVerified: true), call.client)
+        return wrapped(kind.view(new.contact, isVerified: true, of: accounts[session.account]), call.client)
     }
 
     /// Takes an address away; the last e-mail address stays.
@@ -78,6 +84,10 @@ extension ClerkWorld {
         _ call: ClerkCall,
         _ session: ClerkSession
     ) throws(ClerkFailure) -> JSONValue {
+        let deleted: JSONValue = ["object": .string(kind.name), "id": .string(call.id), "deleted": true]
+        if accounts[session.account]?[keyPath: kind.new].removeValue(forKey: call.id) != nil {
+            return wrapped(deleted, call.client)
+        }
         guard let contacts = accounts[session.account]?[keyPath: kind.proved],
             let contact = contacts.first(where: { $0.id == call.id })
         else { throw .notFound(kind.words) }
@@ -87,6 +97,25 @@ extension ClerkWorld {
         }
         accounts[session.account]?[keyPath: kind.proved].removeAll { $0.id == contact.id }
         accountsByIdentifier[contact.address.lowercased()] = nil
-        return wrapped(["object": .string(kind.name), "id": .string(contact.id), "deleted": true], call.client)
+        return wrapped(deleted, call.client)
+    }
+
+    /// Changes what the person says about themselves; what is primary is the first of its kind.
+    mutating func updateUser(_ call: ClerkCall, _ session: ClerkSession) throws(ClerkFailure) -> JSONValue {
+        for kind in [ClerkContactKind.emailAddress, .phoneNumber] {
+            let parameter = "primary_\(kind.name)_id"
+            guard let id = call.field(parameter), var contacts = accounts[session.account]?[keyPath: kind.proved] else {
+                continue
+            }
+            guard let place = contacts.firstIndex(where: { $0.id == id }) else {
+                let isNew = accounts[session.account]?[keyPath: kind.new][id] != nil
+                throw isNew ? .verificationNeeded(parameter) : .resourceUnknown(parameter)
+            }
+            contacts.insert(contacts.remove(at: place), at: 0)
+            accounts[session.account]?[keyPath: kind.proved] = contacts
+        }
+        if let name = call.field("first_name") { accounts[session.account]?.user.firstName = name }
+        if let name = call.field("last_name") { accounts[session.account]?.user.lastName = name }
+        return wrapped(userView(session.account), call.client)
     }
 }

@@ -24,7 +24,9 @@ extension ClerkWorld {
     @discardableResult
     mutating func prepare(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let strategy = call.strategy
-        let isOffered = offered(signIn, call.step).contains(strategy)
+        // Whoever has begun with a passkey is known by that alone, and may try again.
+        let isAnybodys = strategy == "passkey" && signIn.account == nil && signIn.proofs[.first]?.strategy == strategy
+        let isOffered = isAnybodys || offered(signIn, call.step).contains(strategy)
         let isVisit = Self.isVisit(strategy)
         guard isOffered, isVisit || Self.preparable.contains(strategy) else { throw .strategyInvalid }
         let proof: ClerkProof

@@ -14,7 +14,7 @@ extension ClerkWorld {
 
     private static func relyingParty(_ call: ClerkCall) -> String { String(call.host.prefix { $0 != ":" }) }
 
-    /// Checks all of a passkey's proof but its signature, for which there is no key here.
+    /// Checks a passkey's proof.
     mutating func attemptPasskey(_ signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) {
         guard var proof = signIn.proofs[.first], proof.strategy == "passkey" else { throw .verificationMissing }
         guard let nonce = proof.nonce else { throw .passkeyStale }
@@ -30,15 +30,21 @@ extension ClerkWorld {
         else { throw .invalidValue("public_key_credential", text) }
         let owner = accounts.values.first { $0.user.passkeys.contains(name) }
         guard let owner, signIn.account == nil || signIn.account == owner.id else { throw .passkeyUnknown }
-        guard Self.proves(credential["response"], "webauthn.get", options, call) else { throw .passkeyWrong }
+        let key = owner.passkeyKeys[name]
+        guard Self.proves(credential["response"], "webauthn.get", options, by: key, call) else { throw .passkeyWrong }
         try checkLock(owner.id, call)
         signIns[signIn.id]?.account = owner.id
         signIns[signIn.id]?.identifier = owner.user.identifier
         proof.status = "verified"
     }
 
-    private static func proves(_ response: JSONValue?, _ type: String, _ options: JSONValue, _ call: ClerkCall) -> Bool
-    {
+    private static func proves(
+        _ response: JSONValue?,
+        _ type: String,
+        _ options: JSONValue,
+        by key: P256Key? = nil,
+        _ call: ClerkCall
+    ) -> Bool {
         func bytes(_ name: String) -> [UInt8]? { response?[name]?.string.flatMap { Base64.decode($0.utf8) } }
         guard let data = bytes("clientDataJSON").flatMap({ try? JSONValue(parsing: $0) }),
             data["type"]?.string == type, let challenge = options["challenge"]?.string,
@@ -50,7 +56,8 @@ extension ClerkWorld {
         guard host == party || host.hasSuffix("." + party) else { return false }
         if type == "webauthn.create" { return bytes("attestationObject")?.isEmpty == false }
         guard let signed = bytes("authenticatorData"), signed.count >= 37,
-            let signature = response?["signature"]?.string, !signature.isEmpty
+            let signature = bytes("signature"), !signature.isEmpty,
+            key?.hasMade(signature, over: signed, bytes("clientDataJSON") ?? []) ?? true
         else { return false }
         // The person was there, and was verified.
         return Array(signed[..<32]) == SHA256.hash(Array(party.utf8)) && signed[32] & 0x05 == 0x05
@@ -68,6 +75,7 @@ extension ClerkWorld {
                 "displayName": .string(account.user.identifier),
             ],
             "pubKeyCredParams": [["type": "public-key", "alg": -7]], "timeout": 60_000,
+            "authenticatorSelection": ["residentKey": "required", "userVerification": "required"],
             "excludeCredentials": .array(account.user.passkeys.map { ["type": "public-key", "id": .string($0)] }),
         ]
         let id = call.context.random.identifier("psk_")
@@ -92,6 +100,9 @@ extension ClerkWorld {
         guard Self.proves(credential["response"], "webauthn.create", options, call) else { throw .passkeyWrong }
         accounts[session.account]?.user.passkeys.append(name)
         accounts[session.account]?.passkeys[call.id] = name
+        let attestation = credential["response"]?["attestationObject"]?.string.flatMap { Base64.decode($0.utf8) }
+        let made = attestation.flatMap { AuthenticatorData(attestation: $0)?.credential }
+        accounts[session.account]?.passkeyKeys[name] = made.flatMap { P256Key(cose: $0.publicKey) }
         return wrapped(
             [
                 "object": "passkey", "id": .string(call.id),
@@ -106,6 +117,7 @@ extension ClerkWorld {
             throw .notFound("passkey")
         }
         accounts[session.account]?.user.passkeys.removeAll { $0 == name }
+        accounts[session.account]?.passkeyKeys[name] = nil
         return wrapped(["object": "passkey", "id": .string(call.id), "deleted": true], call.client)
     }
 }

@@ -4,9 +4,9 @@ import HTTPRecovery
 extension ClerkWorld {
     // MARK: Captchas
 
-    /// Refuses somebody who may be a robot, if the instance wants to know before anything begins.
-    func checkHuman(_ call: ClerkCall) throws(ClerkFailure) {
-        guard call.settings.captcha == "always", !isHuman(call) else { return }
+    /// Refuses somebody who may be a robot, if the instance wants to know before anything begins, or is done to an account.
+    func checkHuman(_ call: ClerkCall, before what: String = "always") throws(ClerkFailure) {
+        guard call.settings.captcha == what, !isHuman(call) else { return }
         throw .captchaRequired
     }
 

@@ -122,6 +122,7 @@ extension ClerkWorld {
 
     mutating func beginVerification(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let session = try liveSession(call)
+        try checkHuman(call, before: "account")
         let level = try call.required("level")
         guard level == "multi_factor" || ClerkStep(rawValue: level) != nil else { throw .invalidValue("level", level) }
         if let id = verificationElsewhere(session, level, call) {

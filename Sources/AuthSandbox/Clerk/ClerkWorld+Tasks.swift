@@ -21,9 +21,11 @@ extension ClerkWorld {
 
     mutating func answerSomebodySignedIn(_ call: ClerkCall) throws(ClerkFailure) -> JSONValue {
         let session = try speakingSession(call)
+        if !call.route.hasPrefix("GET ") { try checkHuman(call, before: "account") }
         if Self.sensitive.contains(call.route) { try checkFresh(session, call) }
         switch call.route {
         case "GET me": return wrapped(userView(session.account), call.client)
+        case "PATCH me": return try updateUser(call, session)
         case "POST me/change_password": return try changePassword(call, session)
         case "DELETE me": return deleteUser(session.account, call)
         case "POST me/sessions/{id}/revoke": return try revokeOwnSession(call)
@@ -191,7 +193,10 @@ extension ClerkWorld {
             finish(task: "setup-mfa", of: session.id)
         }
         return wrapped(
-            ClerkContactKind.phoneNumber.view(contact, isVerified: true).adding("backup_codes", codes),
+            ClerkContactKind.phoneNumber.view(contact, isVerified: true, of: accounts[session.account]).adding(
+                "backup_codes",
+                codes
+            ),
             call.client
         )
     }

@@ -162,17 +162,6 @@ extension ClerkWorld {
     func userView(_ id: String) -> JSONValue {
         guard let account = accounts[id] else { return .null }
         let (user, createdAt) = (account.user, JSONValue.int(account.createdAt))
-        func contactView(_ kind: String, _ contact: ClerkAccount.Contact) -> JSONValue {
-            let isPhone = kind == "phone_number"
-            return .present([
-                "object": .string(kind), "id": .string(contact.id), kind: .string(contact.address),
-                "reserved_for_second_factor": isPhone ? .bool(account.secondFactors.contains("phone_code")) : nil,
-                "default_second_factor": isPhone ? false : nil,
-                "reserved": false,
-                "verification": ["status": "verified", "strategy": "admin", "attempts": .null, "expire_at": .null],
-                "linked_to": [], "created_at": createdAt, "updated_at": createdAt,
-            ])
-        }
         let passkeys = account.passkeys.keys.sorted().map { passkey -> JSONValue in
             [
                 "object": "passkey", "id": .string(passkey), "name": "Passkey",
@@ -191,8 +180,8 @@ extension ClerkWorld {
             "two_factor_enabled": .bool(!account.secondFactors.isEmpty),
             "totp_enabled": .bool(user.totpSecret != nil),
             "backup_code_enabled": .bool(!account.backupCodes.isEmpty),
-            "email_addresses": .array(account.emails.map { contactView("email_address", $0) }),
-            "phone_numbers": .array(account.phones.map { contactView("phone_number", $0) }),
+            "email_addresses": .array(ClerkContactKind.emailAddress.views(of: account)),
+            "phone_numbers": .array(ClerkContactKind.phoneNumber.views(of: account)),
             "web3_wallets": [], "passkeys": .array(passkeys), "external_accounts": [], "saml_accounts": [],
             "enterprise_accounts": [], "public_metadata": [:], "unsafe_metadata": [:], "external_id": .null,
             "last_sign_in_at": .optional(account.lastSignInAt),

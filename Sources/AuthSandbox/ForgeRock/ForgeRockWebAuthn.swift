@@ -83,7 +83,7 @@ struct ForgeRockAssertion: Sendable {
     let data: AuthenticatorData
     let credentialID: [UInt8]
     /// What was signed, and the signature.
-    private let signed: [UInt8]
+    private let signed: (data: [UInt8], client: [UInt8])
     private let signature: [UInt8]
 
     init?(_ parts: [String]) {
@@ -95,11 +95,11 @@ struct ForgeRockAssertion: Sendable {
         self.data = data
         self.signature = signature
         credentialID = id
-        signed = bytes + SHA256.hash(Array(parts[0].utf8))
+        signed = (bytes, Array(parts[0].utf8))
     }
 
     /// Whether a credential has made it (section 7.2, step 20).
     func isMade(by credential: ForgeRockCredential) -> Bool {
-        P256Key(cose: credential.publicKey)?.hasSigned(signed, der: signature) ?? false
+        P256Key(cose: credential.publicKey)?.hasMade(signature, over: signed.data, signed.client) ?? false
     }
 }

@@ -53,7 +53,8 @@ struct OAuthWorld: ProviderWorld {
 
     /// Adds a person; one with the same identifier is replaced and keeps the subject.
     mutating func add(_ user: SandboxUser, context: inout SandboxContext) {
-        let id = person(named: user.identifier)?.id ?? "00u" + random.letters(17)
+        let id =
+            person(named: user.identifier)?.id ?? context.subjects[user.identifier] ?? "00u" + random.letters(17)
         people[id] = OAuthPerson(id: id, user: user)
         for name in user.names { peopleByIdentifier[name.lowercased()] = id }
         context.subjects[user.identifier] = id
@@ -94,7 +95,8 @@ struct OAuthWorld: ProviderWorld {
     ) -> SandboxResponse {
         // They are this provider's from here on.
         codes.merge(context.interactionCodes) { $1 }
-        context.interactionCodes = [:]
+        for newcomer in context.newcomers { add(newcomer, context: &context) }
+        (context.interactionCodes, context.newcomers) = ([:], [])
         let exchange = OAuthExchange(request, route: route, context: context)
         prune(now: context.now)
         let (endpoint, settings) = (route.endpoint, exchange.settings)

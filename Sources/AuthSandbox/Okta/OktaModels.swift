@@ -39,6 +39,8 @@ struct OktaFactor: Sendable, Equatable {
     var secret: String?
     /// The id of a security key's credential; nil for one that nobody has registered here.
     var credentialID: [UInt8]?
+    /// The key that verifies its signatures; of one that is not known they are believed.
+    var key: P256Key?
 
     var type: String { setup.type }
 
@@ -48,10 +50,19 @@ struct OktaFactor: Sendable, Equatable {
     /// Takes down which credential was registered, as far as its attestation can be read.
     mutating func adopt(attestation: String?) {
         guard let bytes = attestation.flatMap({ Base64.decode($0.utf8) }),
-            case .map(let members)? = CBORReader.read(bytes),
-            let data = members["authData"]?.bytes
+            let credential = AuthenticatorData(attestation: bytes)?.credential
         else { return }
-        credentialID = AuthenticatorData(data)?.credential?.id
+        (credentialID, key) = (credential.id, P256Key(cose: credential.publicKey))
+    }
+
+    /// Whether the credential has made an assertion; all in base64.
+    func hasMade(_ signature: String?, over data: String?, _ client: String) -> Bool {
+        guard let signature, let data else { return false }
+        guard let key else { return true }
+        guard let signature = Base64.decode(signature.utf8), let data = Base64.decode(data.utf8),
+            let client = Base64.decode(client.utf8)
+        else { return false }
+        return key.hasMade(signature, over: data, client)
     }
 }
 

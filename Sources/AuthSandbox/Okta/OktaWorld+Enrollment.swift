@@ -101,7 +101,7 @@ extension OktaWorld {
         case "webauthn":
             let isAttested = exchange.text("attestation") != nil
             let data = try exchange.required("clientData")
-            isRight = isAttested && Self.isSigned(data, type: "webauthn.create", challenge.nonce)
+            isRight = isAttested && Self.isFor("webauthn.create", challenge.nonce, data)
         default:
             let code = try exchange.required("passCode")
             isRight = code == challenge.code && challenge.codeEnds > exchange.now

@@ -65,10 +65,13 @@ extension OktaWorld {
             if let signed = exchange.text("clientData") {
                 counters.codeAttempts += 1
                 let isOld = challenge.factor.type == "u2f"
-                let isComplete =
-                    (isOld || exchange.text("authenticatorData") != nil) && exchange.text("signatureData") != nil
+                let signature = exchange.text("signatureData")
+                let isMade =
+                    isOld
+                    ? signature != nil
+                    : challenge.factor.hasMade(signature, over: exchange.text("authenticatorData"), signed)
                 let type = isOld ? "navigator.id.getAssertion" : "webauthn.get"
-                guard isComplete, Self.isSigned(signed, type: type, challenge.nonce) else {
+                guard isMade, Self.isFor(type, challenge.nonce, signed) else {
                     throw wrongAnswer(account, transaction, context: &context)
                 }
                 return verified(&transaction, account, exchange)
@@ -267,9 +270,8 @@ extension OktaWorld {
         Base64.encodeForURL((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
-    /// Whether the data that a credential has signed is for this ceremony; the signature itself is not checked, since
-    /// a sandbox knows no key.
-    static func isSigned(_ clientData: String, type: String, _ nonce: String?) -> Bool {
+    /// Whether the data that a credential has signed is for this ceremony.
+    static func isFor(_ type: String, _ nonce: String?, _ clientData: String) -> Bool {
         guard let nonce, let bytes = Base64.decode(clientData.utf8), let json = try? JSONValue(parsing: bytes) else {
             return false
         }

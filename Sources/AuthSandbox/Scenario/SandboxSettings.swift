@@ -102,7 +102,8 @@ public struct SandboxSettings: Sendable, Equatable {
     /// Default: 0.
     public var smsDelay: Int64 = 0
     /// `captcha`: what a captcha is wanted for: `off`, `sign_up` (its creation brings the token, else
-    /// `captcha_missing_token`), or `always` (401 `requires_captcha` until the client has solved one at `/v1/client/verify`).
+    /// `captcha_missing_token`), or 401 `requires_captcha` until the client has solved one at `/v1/client/verify`: for `always`
+    /// before anything begins, for `account` before somebody proves themselves again or changes something below `/v1/me`.
     ///
     /// A token is good once, and one that begins with `wrong` never. The environment says how it is shown. Default: `off`.
     public var captcha = "off"
@@ -240,7 +241,7 @@ extension SandboxSettings: Described {
             "ended_session": ["authentication_invalid", "signed_out", "resource_not_found", "session_status"],
             "sign_up_mode": ["public", "restricted", "waitlist"],
             "second_factor_attributes": ["authenticator_app", "phone_number", "backup_code"],
-            "captcha": ["off", "sign_up", "always"], "protects": ["sign_in", "sign_up", "sign_up_flow"],
+            "captcha": ["off", "sign_up", "always", "account"], "protects": ["sign_in", "sign_up", "sign_up_flow"],
         ]
     }
     static var ranges: [String: ClosedRange<Int64>] { ["code_attempts": 1...1_000_000] }

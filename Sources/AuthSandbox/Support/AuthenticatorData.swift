@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 /// What an authenticator says about itself (Web Authentication section 6.1).
 struct AuthenticatorData: Sendable {
     let relyingPartyHash: [UInt8]
@@ -28,5 +30,27 @@ struct AuthenticatorData: Sendable {
     private static func isKey(_ members: [String: CBORReader.Value]) -> Bool {
         members["1"]?.number == 2 && members["3"]?.number == -7 && members["-1"]?.number == 1
             && members["-2"]?.bytes?.count == 32 && members["-3"]?.bytes?.count == 32
+    }
+}
+
+extension AuthenticatorData {
+    /// What stands in the attestation of a new credential (Web Authentication section 6.5); nil if it cannot be read.
+    init?(attestation bytes: [UInt8]) {
+        guard case .map(let members)? = CBORReader.read(bytes), members["fmt"]?.text != nil,
+            case .map? = members["attStmt"], let data = members["authData"]?.bytes
+        else { return nil }
+        self.init(data)
+    }
+}
+
+extension P256Key {
+    /// Whether the key has made an assertion (Web Authentication section 7.2, step 20).
+    ///
+    /// - Parameters:
+    ///   - signature: The signature, in DER.
+    ///   - data: The authenticator data.
+    ///   - client: The client data, as it was signed.
+    func hasMade(_ signature: [UInt8], over data: [UInt8], _ client: [UInt8]) -> Bool {
+        hasSigned(data + SHA256.hash(client), der: signature)
     }
 }

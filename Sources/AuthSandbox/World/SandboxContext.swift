@@ -14,6 +14,8 @@ struct SandboxContext: Sendable {
     var faults: FaultTable
     /// The subject that each person has in tokens, by their identifier.
     var subjects: [String: String] = [:]
+    /// Who has registered at a provider, for the token endpoint that knows them by their subjects.
+    var newcomers: [SandboxUser] = []
     /// The codes that a provider's own sign-in has ended with, for a token endpoint that exchanges them.
     var interactionCodes: [String: OAuthCode] = [:]
     /// Where the request at hand was sent: scheme and authority.

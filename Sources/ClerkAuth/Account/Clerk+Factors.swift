@@ -60,84 +60,6 @@ extension Clerk {
         Self.codes(try await manage(.post, "/v1/me/backup_codes", FormFields(), resend: .spending, responder))
     }
 
-    // MARK: Phone numbers
-
-    /// Adds a phone number, and has a code sent to it.
-    ///
-    /// - Parameters:
-    ///   - phoneNumber: The number, in the form `+15555550100`.
-    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
-    /// - Returns: Clerk's id of the number, for ``verifyPhoneNumber(_:code:forSecondFactor:answering:)``.
-    /// - Throws: `RecoveryError`; of the kind `conflict` if somebody has the number, `factor_unavailable` if no code can be sent
-    ///   to it. `CancellationError` as soon as the task is cancelled.
-    public func addPhoneNumber(
-        _ phoneNumber: String,
-        answering responder: (any ChallengeResponder)? = nil
-    ) async throws -> String {
-        var form = FormFields()
-        form.add("phone_number", phoneNumber)
-        let json = try await manage(.post, "/v1/me/phone_numbers", form, responder)
-        guard let id = json["id"]?.string?.nonEmpty else { throw RecoveryError(.unreadable, in: nil) }
-        try await sendCode(toPhoneNumber: id, answering: responder)
-        return id
-    }
-
-    /// Has a code sent to a number that is not proved yet.
-    ///
-    /// - Parameters:
-    ///   - id: Clerk's id of the number.
-    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
-    /// - Throws: `RecoveryError`; of the kind `rate_limited` if the last code is too young. `CancellationError` as soon as the
-    ///   task is cancelled.
-    public func sendCode(
-        toPhoneNumber id: String,
-        answering responder: (any ChallengeResponder)? = nil
-    ) async throws {
-        let form: FormFields = ["strategy": "phone_code"]
-        _ = try await manage(.post, "\(Self.path(of: id))/prepare_verification", form, resend: .spending, responder)
-    }
-
-    /// Proves a number by the code that was sent to it.
-    ///
-    /// - Parameters:
-    ///   - id: Clerk's id of the number.
-    ///   - code: The code; it is sent once.
-    ///   - isSecondFactor: Whether the number is a second factor from now on. Default: no.
-    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
-    /// - Returns: The backup codes that come with the first second factor, and never again; mostly none.
-    /// - Throws: `RecoveryError`; of the kind `challenge_incorrect` for a wrong code. `CancellationError` as soon as the task is
-    ///   cancelled.
-    @discardableResult
-    public func verifyPhoneNumber(
-        _ id: String,
-        code: Secret,
-        forSecondFactor isSecondFactor: Bool = false,
-        answering responder: (any ChallengeResponder)? = nil
-    ) async throws -> [Secret] {
-        var form = FormFields()
-        form.add("code", secret: code)
-        let proved = try await manage(
-            .post,
-            "\(Self.path(of: id))/attempt_verification",
-            form,
-            resend: .spending,
-            responder
-        )
-        guard isSecondFactor else { return Self.codes(proved) }
-        let reserved: FormFields = ["reserved_for_second_factor": "true"]
-        return Self.codes(try await manage(.patch, Self.path(of: id), reserved, resend: .replayable, responder))
-    }
-
-    /// Takes a number away.
-    ///
-    /// - Parameters:
-    ///   - id: Clerk's id of the number.
-    ///   - responder: Answers what is asked if the person has to prove themselves again; nil leaves that to the caller.
-    /// - Throws: `RecoveryError`; `CancellationError` as soon as the task is cancelled.
-    public func removePhoneNumber(_ id: String, answering responder: (any ChallengeResponder)? = nil) async throws {
-        _ = try await manage(.delete, Self.path(of: id), FormFields(), responder)
-    }
-
     // MARK: Passkeys
 
     /// Makes a passkey by the configuration's authenticator, and registers it.
@@ -189,9 +111,7 @@ extension Clerk {
         return json["response"] ?? json
     }
 
-    private static func path(of phone: String) -> String { "/v1/me/phone_numbers/\(FormFields.encode(segment: phone))" }
-
-    private static func codes(_ json: JSONValue) -> [Secret] {
+    static func codes(_ json: JSONValue) -> [Secret] {
         ((json["codes"] ?? json["backup_codes"])?.array ?? []).prefix(64).compactMap { $0.string?.nonEmpty }.map {
             Secret($0)
         }

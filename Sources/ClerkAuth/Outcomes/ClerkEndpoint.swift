@@ -52,6 +52,15 @@ struct ClerkEndpoint {
     /// The sign-in or sign-up that it is a step of.
     var flowID: String? { id(after: "sign_ins") ?? id(after: "sign_ups") }
 
+    /// Where a proof against abuse can go beside the client; nil where only the client takes one.
+    var placeOfProofs: AbuseQuestion.Place? {
+        guard segments.first == "client", segments.count > 1, ["sign_ins", "sign_ups"].contains(segments[1]) else {
+            return nil
+        }
+        if segments.count > 2 { return .flow(path: "/" + segments.prefix(3).joined(separator: "/")) }
+        return method == .post ? .creation : nil
+    }
+
     /// The session that it is about.
     var sessionID: String? { id(after: "sessions") }
 

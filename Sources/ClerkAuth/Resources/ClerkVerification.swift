@@ -23,6 +23,9 @@ public struct ClerkVerification: Sendable, Hashable {
     /// The page that the person has to visit now; nil if there is none.
     var openRedirect: Secret? { status == "unverified" ? redirectURL : nil }
 
+    /// Whether it is proved.
+    var isVerified: Bool { status == "verified" }
+
     /// Whether somebody has proved themselves who has no account yet (at a sign-in), or has one already (at a sign-up):
     /// the proof can be taken over to the other.
     public var isTransferable: Bool { status == "transferable" }

@@ -44,7 +44,7 @@ extension Clerk {
         guard let session = try await api.liveSession(id) else {
             throw RecoveryError.signedOut
         }
-        let machine = ClerkReverificationMachine(api: api, session: session, level: level)
-        return flow(machine, options, because: Outcome(.stepUpRequired))
+        let stage = ClerkReverificationMachine(api: api, session: session, level: level)
+        return flow(stage, options, because: Outcome(.stepUpRequired))
     }
 }

@@ -1,8 +1,8 @@
 import AuthRecovery
 import HTTPRecovery
 
-/// The verification of a session as a machine: its factors are those of a sign-in, its end is a session that is fresher.
-struct ClerkReverificationMachine: SignInMachine {
+/// The verification of a session: its factors are those of a sign-in, its end is a session that is fresher.
+struct ClerkReverificationMachine: ClerkStage {
     private var calls: ClerkFactorCalls
     private var session: ClerkSession
     private var level: ClerkReverification
@@ -23,17 +23,31 @@ struct ClerkReverificationMachine: SignInMachine {
         self.level = level
     }
 
+    /// The verification that a refusal wants.
+    init(api: ClerkAPI, session: ClerkSession, wantedBy outcome: Outcome) {
+        self.init(api: api, session: session, level: ClerkReverification(wantedBy: outcome))
+    }
+
+    var api: ClerkAPI {
+        get { calls.api }
+        set { calls.api = newValue }
+    }
+
     private var base: String { "/client/sessions/\(FormFields.encode(segment: session.id))/verify" }
 
     mutating func enter(_ context: SignInContext) {
         calls.api = calls.api.within(context.operation)
     }
 
-    var openingFactor: Factor? { nil }
+    var placeOfProofs: AbuseQuestion.Place? { nil }
+    /// Beginning it hands out the one that is under way, which spends nothing.
+    var canBeLookedUp: Bool { false }
 
-    mutating func begin() async throws -> SignInStep<ClerkSession> {
+    mutating func begin() async throws -> ClerkStep {
         try await follow(calls.perform(beginning))
     }
+
+    mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep { try await begin() }
 
     private var beginning: ClerkAPI.Call {
         var form = FormFields()
@@ -45,7 +59,7 @@ struct ClerkReverificationMachine: SignInMachine {
         return call
     }
 
-    mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+    mutating func choose(_ factor: Factor) async throws -> ClerkStep {
         codeLimit = nil
         early = EarlyCode()
         switch factor.key {
@@ -73,7 +87,7 @@ struct ClerkReverificationMachine: SignInMachine {
         }
     }
 
-    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> ClerkStep {
         if challenge.key == .webauthn, answer.reveal() == "unsupported" {
             throw WebAuthn.Failure.unsupported().refusal
         }
@@ -87,7 +101,7 @@ struct ClerkReverificationMachine: SignInMachine {
     private mutating func comeBack(
         to address: Secret,
         of challenge: Challenge
-    ) async throws -> SignInStep<ClerkSession> {
+    ) async throws -> ClerkStep {
         var call = beginning
         if let nonce = try RedirectCallback(address).nonce {
             call.query.add("rotating_token_nonce", secret: nonce)
@@ -102,24 +116,24 @@ struct ClerkReverificationMachine: SignInMachine {
         return try await follow(answer)
     }
 
-    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> ClerkStep {
         let unbounded = calls
         calls = calls.waiting(atMost: limit)
         defer { calls.api.client = unbounded.api.client }
         return try await choose(factor)
     }
 
-    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> ClerkStep {
         .choose(offered)
     }
 
-    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
         if let step = early.question() { return step }
-        return try await resync()
+        return try await resync(after: nil)
     }
 
-    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> SignInStep<ClerkSession> {
+    private mutating func attempt(_ answer: Secret, to factor: Factor) async throws -> ClerkStep {
         do {
             return try await follow(
                 calls.attempt(answer, to: factor, at: base, isSecond: isSecondFactor, until: codeLimit)
@@ -140,7 +154,7 @@ struct ClerkReverificationMachine: SignInMachine {
         ClerkSignIn(verification: answer.json["response"] ?? answer.json)
     }
 
-    private mutating func follow(_ answer: ClerkAnswer) async throws -> SignInStep<ClerkSession> {
+    mutating func follow(_ answer: ClerkAnswer) async throws -> ClerkStep {
         guard let updated = Self.verification(in: answer) else { throw answer.failure(.unreadable) }
         verification = updated
         switch updated.status {
@@ -148,7 +162,7 @@ struct ClerkReverificationMachine: SignInMachine {
             // The tokens that are held tell the old age of the factors.
             calls.api.sessionTokens.expire(session: session.id)
             let fresh = answer.json["response"]?["session"].flatMap { ClerkSession($0) }
-            return .finished(fresh?.id == session.id ? fresh ?? session : session)
+            return .verified(fresh?.id == session.id ? fresh ?? session : session)
         case .needsFirstFactor, .needsSecondFactor:
             guard !offered.isEmpty else {
                 let listed = isSecondFactor ? updated.supportedSecondFactors : updated.supportedFirstFactors
@@ -163,8 +177,6 @@ struct ClerkReverificationMachine: SignInMachine {
 
 extension ClerkReverificationMachine: RecalledFields {
     static let name = "reverification"
-
-    var memory: JSONValue { [Self.name: recalled] }
 
     static var fields: [RememberedField<ClerkReverificationMachine>] {
         [

@@ -83,8 +83,8 @@ extension Clerk {
     /// - Parameters:
     ///   - request: The request; its path is below the base URL, such as `/v1/me`.
     ///   - responder: Answers what is asked if the request wants the person to prove themselves again, as
-    ///     ``reverify(_:sessionID:answering:options:)`` does; the request is sent once more then, which the server has
-    ///     refused unprocessed. Nil leaves that to the caller.
+    ///     ``reverify(_:sessionID:answering:options:)`` does, or that they are no robot (`Factor.Key.captcha`); the request
+    ///     is sent once more then, which the server has refused unprocessed. Nil leaves that to the caller.
     /// - Throws: `RecoveryError`; `Challenge.NoAnswer` if the responder had none, `CancellationError` as soon as the task is
     ///   cancelled.
     public func send(
@@ -103,28 +103,18 @@ extension Clerk {
             asksClient: true,
             account: try await api.account(of: request, session: sessionID)
         )
-        guard let responder else {
-            let response = try await api.send(call)
-            await api.keepAccount(of: response, to: request)
-            return response
+        let response: RecoveredResponse
+        if let responder {
+            var flow: SignInFlow<Result<RecoveredResponse, RecoveryError>> = flow(
+                ClerkRequestStage(api: api, call: call),
+                SignInOptions(),
+                because: Outcome(.stepUpRequired)
+            )
+            response = try await flow.run(answering: responder).get()
+        } else {
+            response = try await api.send(call)
         }
-        return try await api.client.attended(
-            call,
-            where: { $0.kind == .stepUpRequired && $0.outcome.processed == .no },
-            send: { call, operation in try await api.within(operation).send(call) },
-            asking: { error, operation in
-                try await within(operation).reverify(
-                    ClerkReverification(wantedBy: error.outcome),
-                    sessionID: sessionID,
-                    answering: responder
-                )
-                guard try await api.tokens.read().credentials.sessionID == sessionID else {
-                    var error = error
-                    error.reason = .identityChanged
-                    throw error
-                }
-                return call
-            }
-        )
+        await api.keepAccount(of: response, to: request)
+        return response
     }
 }

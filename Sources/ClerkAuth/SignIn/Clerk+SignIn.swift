@@ -192,7 +192,7 @@ extension Clerk {
         _ method: ClerkSignInMethod,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<ClerkSession> {
-        flow(ClerkMachine(api: api, ClerkSignInMachine(api: api, goal: method)), options)
+        flow(ClerkSignInMachine(api: api, goal: method), options)
     }
 
     /// A sign-in to be stepped, with a name, or without one with a passkey.
@@ -214,20 +214,15 @@ extension Clerk {
 
     /// Takes a sign-in, a sign-up, a session's tasks or a reverification up again.
     public func signInMachine(from memory: JSONValue) -> (any SignInMachine<ClerkSession>)? {
-        guard let recalled = memory[ClerkReverificationMachine.name] else {
-            return ClerkMachine(memory: memory, api: api)
-        }
-        guard let session = recalled["session"].flatMap({ ClerkSession(memory: $0) }) else { return nil }
-        var machine = ClerkReverificationMachine(api: api, session: session, level: .secondFactor)
-        return machine.recall(recalled) ? machine : nil
+        ClerkMachine<ClerkSession>(memory: memory, api: api)
     }
 
-    func flow(
-        _ machine: any SignInMachine<ClerkSession>,
+    func flow<End: ClerkEnd>(
+        _ stage: any ClerkStage,
         _ options: SignInOptions,
         because cause: Outcome = Outcome(.challengeRequired)
-    ) -> SignInFlow<ClerkSession> {
-        SignInFlow(machine, client: api.client, options: options, because: cause)
+    ) -> SignInFlow<End> {
+        SignInFlow(ClerkMachine<End>(api: api, stage), client: api.client, options: options, because: cause)
     }
 
     func run(

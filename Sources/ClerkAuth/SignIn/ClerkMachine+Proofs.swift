@@ -7,7 +7,7 @@ extension ClerkMachine {
     /// The question that a refusal leads to; nil if it is about something else.
     ///
     /// - Throws: The refusal of the proof that was given, so that it is asked for again.
-    mutating func question(about refusal: RecoveryError, of move: ClerkMove) async throws -> SignInStep<ClerkSession>? {
+    mutating func question(about refusal: RecoveryError, of move: ClerkMove) async throws -> SignInStep<Session>? {
         guard let wanted = AbuseQuestion(refusal, of: move, at: stage.placeOfProofs) else { return nil }
         return try await ask(wanted)
     }
@@ -16,12 +16,12 @@ extension ClerkMachine {
     mutating func ask(
         for check: JSONValue,
         orElse refusal: RecoveryError
-    ) async throws -> SignInStep<ClerkSession> {
+    ) async throws -> SignInStep<Session> {
         guard case .flow(let path) = stage.placeOfProofs else { throw refusal }
         return try await ask(AbuseQuestion(refusal, check: check, of: path))
     }
 
-    private mutating func ask(_ wanted: AbuseQuestion) async throws -> SignInStep<ClerkSession> {
+    private mutating func ask(_ wanted: AbuseQuestion) async throws -> SignInStep<Session> {
         var wanted = wanted
         // What was given and is wanted again was not enough.
         if wanted.check == nil { evidence.captcha = nil } else { evidence.proof = nil }
@@ -53,7 +53,7 @@ extension ClerkMachine {
     mutating func prove(
         _ answer: Secret,
         to question: AbuseQuestion
-    ) async throws -> SignInStep<ClerkSession> {
+    ) async throws -> SignInStep<Session> {
         // Nobody can solve it here.
         if answer.reveal().isEmpty { throw question.refusal }
         if question.isExpired(at: stage.api.now) {
@@ -104,7 +104,7 @@ extension ClerkMachine {
         behind question: AbuseQuestion,
         _ said: ClerkAnswer? = nil,
         orElse doubt: RecoveryError
-    ) async throws -> SignInStep<ClerkSession> {
+    ) async throws -> SignInStep<Session> {
         guard let move = question.deferred else {
             return try await make(said.map { .follow($0) } ?? .resync(after: doubt))
         }

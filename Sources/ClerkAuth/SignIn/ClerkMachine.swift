@@ -1,12 +1,16 @@
 import AuthRecovery
 import HTTPRecovery
 
-/// A sign-in at Clerk from its beginning to a session without tasks: one part after the other.
-struct ClerkMachine: SignInMachine {
+/// What a person has to do with at Clerk, from its beginning to its end: one part after the other.
+struct ClerkMachine<Session: ClerkEnd>: SignInMachine {
     private var api: ClerkAPI
     var stage: any ClerkStage
     /// Where it begins again, if another part has taken a proof over.
     private var opening: (any ClerkStage)?
+    /// What waits for the person to have proved themselves again, and what it was told to do.
+    private var waiting: (stage: any ClerkStage, move: ClerkMove)?
+    /// Whether they just have, for what is done now: it is not wanted twice.
+    private var isFresh = false
     /// The error of a step of which nobody knows what has become.
     private var doubt: RecoveryError?
     /// What the present step is made with.
@@ -32,43 +36,41 @@ struct ClerkMachine: SignInMachine {
         stage.enter(context)
     }
 
-    mutating func begin() async throws -> SignInStep<ClerkSession> {
-        if let opening {
-            self.opening = nil
-            take(over: opening)
-        }
+    mutating func begin() async throws -> SignInStep<Session> {
+        if let first = opening ?? waiting?.stage { take(over: first) }
+        (opening, waiting, isFresh) = (nil, nil, false)
         asked = nil
         return try await make(.begin)
     }
 
-    mutating func resync() async throws -> SignInStep<ClerkSession> {
+    mutating func resync() async throws -> SignInStep<Session> {
         let before = doubt
         (doubt, asked) = (nil, nil)
         return try await make(.resync(after: before))
     }
 
-    mutating func choose(_ factor: Factor) async throws -> SignInStep<ClerkSession> {
+    mutating func choose(_ factor: Factor) async throws -> SignInStep<Session> {
         try await make(.choose(factor))
     }
 
-    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<ClerkSession> {
+    mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> SignInStep<Session> {
         guard challenge.key == .captcha, let question = asked.take() else {
             return try await make(.submit(answer, challenge))
         }
         return try await prove(answer, to: question)
     }
 
-    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+    mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<Session> {
         try await make(.poll(unlessBoundBy: bound))
     }
 
-    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<ClerkSession> {
+    mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> SignInStep<Session> {
         guard factor.key == .captcha else { return try await make(.resend(factor, waitingAtMost: limit)) }
         if let asked { return .ask(asked.challenge) }
         return try await make(.resend(retried ?? factor, waitingAtMost: limit))
     }
 
-    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<ClerkSession> {
+    mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<Session> {
         guard factor.key == .captcha else { return try await make(.replace(factor, after: refusal)) }
         // Nothing stands in for a proof against abuse.
         if let asked, refusal == nil { throw asked.refusal }
@@ -87,19 +89,26 @@ struct ClerkMachine: SignInMachine {
 
     // MARK: From part to part
 
-    mutating func make(_ first: ClerkMove) async throws -> SignInStep<ClerkSession> {
+    mutating func make(_ first: ClerkMove) async throws -> SignInStep<Session> {
         var move = first
         while true {
             let step: ClerkStep
             do {
                 stage.api.evidence = evidence
                 step = try await stage.make(move)
+                isFresh = false
             } catch let refusal as RecoveryError {
+                if !isFresh, let session = try await session(toVerifyFor: refusal, of: move) {
+                    take(over: ClerkReverificationMachine(api: api, session: session, wantedBy: refusal.outcome))
+                    move = .begin
+                    continue
+                }
                 if let question = try await question(about: refusal, of: move) { return question }
-                evidence = AbuseEvidence()
+                (evidence, isFresh) = (AbuseEvidence(), false)
                 throw first.isReading ? refusal : conclusion(of: refusal)
             }
             evidence = AbuseEvidence()
+            move = .begin
             switch step {
             case .ask(let question): return .ask(question)
             case .choose(let factors): return .choose(factors)
@@ -109,14 +118,34 @@ struct ClerkMachine: SignInMachine {
                 // What comes now is about the session, whatever has led to it.
                 opening = nil
                 take(over: ClerkTaskMachine(api: api, session: session))
-            case .finished(let session): return .finished(session)
             case .transferToSignIn(let account):
                 try transfer(to: ClerkSignInMachine(api: api, goal: .transfer, account: account))
             case .transferToSignUp(let request):
                 try transfer(to: ClerkSignUpMachine(api: api, request: request))
+            case .verified where waiting != nil:
+                guard let (stage, deferred) = waiting.take() else { continue }
+                take(over: stage)
+                (move, isFresh) = (deferred, true)
+            case .finished, .verified, .answered:
+                guard let end = Session(step) else {
+                    throw RecoveryError(outcome: Outcome(.stateConflict), reason: .notRecoverable)
+                }
+                return .finished(end)
             }
-            move = .begin
         }
+    }
+
+    /// The session within which the person proves themselves again for what was refused, which waits for that; nil if it was
+    /// refused for something else, or cannot wait.
+    private mutating func session(
+        toVerifyFor refusal: RecoveryError,
+        of move: ClerkMove
+    ) async throws -> ClerkSession? {
+        guard refusal.kind == .stepUpRequired, refusal.outcome.processed == .no, waiting == nil,
+            let deferred = move.deferred, let session = try await stage.sessionToVerify()
+        else { return nil }
+        waiting = (stage, deferred)
+        return session
     }
 
     /// Goes on in another part with a proof, which is taken over once: a server that hands it back knows no way out.
@@ -140,6 +169,9 @@ struct ClerkMachine: SignInMachine {
             [JSONValue.Member("stage", Self.memory(of: stage)), JSONValue.Member("evidence", evidence.memory)]
                 + (asked.map { [JSONValue.Member("asked", $0.memory)] } ?? [])
                 + (opening.map { [JSONValue.Member("opening", Self.memory(of: $0))] } ?? [])
+                + (waiting.map {
+                    [JSONValue.Member("waiting", Self.memory(of: $0.stage)), JSONValue.Member("move", $0.move.memory)]
+                } ?? [])
         )
     }
 
@@ -151,9 +183,15 @@ struct ClerkMachine: SignInMachine {
             let asked = AbuseQuestion?(memory: memory["asked"] ?? .null)
         else { return nil }
         (self.evidence, self.asked) = (evidence, asked)
-        guard let before = memory["opening"] else { return }
-        guard let opening = Self.stage(before, api) else { return nil }
-        self.opening = opening
+        if let before = memory["opening"] {
+            guard let opening = Self.stage(before, api) else { return nil }
+            self.opening = opening
+        }
+        if let waiting = memory["waiting"] {
+            guard let stage = Self.stage(waiting, api), let move = memory["move"].flatMap({ ClerkMove(memory: $0) })
+            else { return nil }
+            self.waiting = (stage, move)
+        }
     }
 
     private static func memory(of stage: any ClerkStage) -> JSONValue {
@@ -172,6 +210,11 @@ struct ClerkMachine: SignInMachine {
         if let recalled = memory[ClerkTaskMachine.name], let session = recalled["session"] {
             guard let session = ClerkSession(memory: session) else { return nil }
             var machine = ClerkTaskMachine(api: api, session: session)
+            return machine.recall(recalled) ? machine : nil
+        }
+        if let recalled = memory[ClerkReverificationMachine.name], let session = recalled["session"] {
+            guard let session = ClerkSession(memory: session) else { return nil }
+            var machine = ClerkReverificationMachine(api: api, session: session, level: .secondFactor)
             return machine.recall(recalled) ? machine : nil
         }
         return nil

@@ -33,7 +33,7 @@ extension ClerkSignInMachine {
     /// Asks whether the link that was sent was opened.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
-        if let step = early.question() { return ClerkStep(step) }
+        if let step = early.question() { return step }
         let before = signIn?.status
         let answer = try await calls.perform(ClerkAPI.Call(path: path()))
         guard let updated = answer.signIn, let factor = chosen else { throw answer.failure(.unreadable) }
@@ -91,7 +91,7 @@ extension ClerkSignInMachine {
                 calls.attempt(answer, to: factor, at: path(), isSecond: isSecondFactor, until: codeLimit)
             )
         } catch let error as RecoveryError {
-            return ClerkStep(try early.wait(after: error, of: factor))
+            return try early.wait(after: error, of: factor)
         }
     }
 

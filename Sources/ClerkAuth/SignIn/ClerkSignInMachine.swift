@@ -313,7 +313,7 @@ struct ClerkSignInMachine: ClerkStage {
             return .ask(Challenge(factor: factor, occasion: newPasswordOccasion(answer)))
         case .abandoned:
             throw answer.failure(.flowExpired, [.restartFlow])
-        case .needsIdentifier where goal.isElsewhere && updated.firstFactorVerification?.status == "verified":
+        case .needsIdentifier where goal.isElsewhere && updated.firstFactorVerification?.isVerified == true:
             // Only a redirect URL that the instance allows brings back what a native client goes on with.
             throw answer.failure(.misconfigured, [.fixRequest], parameter: "redirect_url")
         case .needsIdentifier:

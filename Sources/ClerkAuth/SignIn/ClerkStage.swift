@@ -1,7 +1,8 @@
 import AuthRecovery
 import HTTPRecovery
 
-/// A part of a sign-in at Clerk: signing in, signing up, or finishing the tasks of a session.
+/// A part of what a person has to do with at Clerk: signing in, signing up, finishing the tasks of a session, proving
+/// oneself again, or a request of the app's own.
 protocol ClerkStage: Sendable {
     /// The name under which it is remembered.
     static var name: String { get }
@@ -20,6 +21,11 @@ protocol ClerkStage: Sendable {
     /// Whether the server can be asked what has become of a step whose answer was lost.
     var canBeLookedUp: Bool { get }
 
+    /// The session within which people prove themselves again for what the part is about; nil if they never do.
+    ///
+    /// - Throws: `RecoveryError` of the kind `reauthentication_required` if it is over.
+    func sessionToVerify() async throws -> ClerkSession?
+
     mutating func enter(_ context: SignInContext)
     mutating func begin() async throws -> ClerkStep
     /// Reads where it stands.
@@ -36,6 +42,10 @@ protocol ClerkStage: Sendable {
 }
 
 extension ClerkStage {
+    var openingFactor: Factor? { nil }
+
+    func sessionToVerify() async throws -> ClerkSession? { nil }
+
     /// By default nothing is answered elsewhere: where it stands is read.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
@@ -52,17 +62,34 @@ enum ClerkStep: Sendable {
     case prove(JSONValue, orElse: RecoveryError)
     /// The session exists; it may have tasks.
     case finished(ClerkSession)
+    /// The session is fresh; what tasks it has is not looked at.
+    case verified(ClerkSession)
+    /// What the server has said to a request of the app's own.
+    case answered(Result<RecoveredResponse, RecoveryError>)
     /// Who has proved themselves has an account, by this name if that is known: the proof is a sign-in's.
     case transferToSignIn(account: String?)
     /// Who has proved themselves has no account: the proof is a sign-up's.
     case transferToSignUp(ClerkSignUpRequest)
+}
 
-    init(_ step: SignInStep<ClerkSession>) {
+/// What a sign-in at Clerk comes to.
+protocol ClerkEnd: Sendable {
+    /// The end that a step is; nil if it is none of this sort.
+    init?(_ step: ClerkStep)
+}
+
+extension ClerkSession: ClerkEnd {
+    init?(_ step: ClerkStep) {
         switch step {
-        case .ask(let question): self = .ask(question)
-        case .choose(let factors): self = .choose(factors)
-        case .pending(let question, let pause): self = .pending(question, pause)
-        case .finished(let session): self = .finished(session)
+        case .finished(let session), .verified(let session): self = session
+        default: return nil
         }
+    }
+}
+
+extension Result: ClerkEnd where Success == RecoveredResponse, Failure == RecoveryError {
+    init?(_ step: ClerkStep) {
+        guard case .answered(let result) = step else { return nil }
+        self = result
     }
 }

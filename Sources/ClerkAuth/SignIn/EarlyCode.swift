@@ -15,7 +15,7 @@ struct EarlyCode: Sendable, Hashable {
     /// What a refused code leads to.
     ///
     /// - Throws: The refusal, if it is another one, or has come too often.
-    mutating func wait(after refusal: RecoveryError, of factor: Factor) throws -> SignInStep<ClerkSession> {
+    mutating func wait(after refusal: RecoveryError, of factor: Factor) throws -> ClerkStep {
         guard refusal.kind == .challengePending, factor.key.isSent else { throw refusal }
         count += 1
         guard count < Self.most else { throw refusal }
@@ -24,7 +24,7 @@ struct EarlyCode: Sendable, Hashable {
     }
 
     /// The question once the wait is over; nil if nothing was waited for.
-    mutating func question() -> SignInStep<ClerkSession>? {
+    mutating func question() -> ClerkStep? {
         factor.take().map { .ask(Challenge(factor: $0)) }
     }
 }

@@ -35,7 +35,7 @@ extension Clerk {
         _ request: ClerkSignUpRequest,
         options: SignInOptions = SignInOptions()
     ) -> SignInFlow<ClerkSession> {
-        flow(ClerkMachine(api: api, ClerkSignUpMachine(api: api, request: request)), options)
+        flow(ClerkSignUpMachine(api: api, request: request), options)
     }
 
     /// Signs in whoever has proved themselves in a sign-up and has an account already.

@@ -110,7 +110,7 @@ struct ClerkSignUpMachine: ClerkStage {
     /// Asks whether the link that was sent was opened.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
         if let bound { throw bound }
-        if let step = early.question() { return ClerkStep(step) }
+        if let step = early.question() { return step }
         let answer = try await calls.perform(ClerkAPI.Call(path: path()))
         let verification = Self.signUp(in: answer)?.verifications["email_address"]
         guard verification?.status == "unverified", verification?.strategy == "email_link",
@@ -131,7 +131,7 @@ struct ClerkSignUpMachine: ClerkStage {
             do {
                 return try await follow(calls.perform(calls.spending("\(path())/attempt_verification", form)))
             } catch let error as RecoveryError {
-                return ClerkStep(try early.wait(after: error, of: factor))
+                return try early.wait(after: error, of: factor)
             }
         }
         if factor.key == .redirect { return try await comeBack(to: answer) }

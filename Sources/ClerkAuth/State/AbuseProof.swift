@@ -5,8 +5,8 @@ import HTTPTypes
 extension ClerkConfiguration {
     /// Proves to Clerk that somebody is no robot, where the program can: it shows a widget, or asks a service.
     ///
-    /// It works within the deadline of the call that was refused. What it does not solve in a sign-in or a sign-up is asked for
-    /// as a question (`Factor.Key.captcha`); any other call ends as `challenge_required`.
+    /// It works within the deadline of the call that was refused. What it does not solve is asked for as a question
+    /// (`Factor.Key.captcha`); a call that nobody answers questions for ends as `challenge_required`.
     public protocol Proving: Sendable {
         /// Solves a captcha.
         ///
@@ -53,21 +53,17 @@ struct AbuseProof: RecoveryPolicy {
         case "requires_captcha": return repair(.captcha(isInForm: false))
         case "captcha_missing_token" where call.beginsFlow: return repair(.captcha(isInForm: true))
         case "requires_protect_check":
-            if let flow = Self.flow(in: call.path) { return repair(.check(flow)) }
-            return call.beginsFlow ? repair(.check(nil)) : .pass
+            switch call.placeOfProofs {
+            case .flow(let path): return repair(.check(path))
+            case .creation: return repair(.check(nil))
+            case nil: return .pass
+            }
         default: return .pass
         }
     }
 
     private func repair(_ wanted: Proof.Wanted) -> FailureContext.Decision {
         .repair(Proof(api: api, source: source, wanted: wanted, progress: progress))
-    }
-
-    /// The path of the sign-in or sign-up that a path is about; nil if it is about none.
-    private static func flow(in path: String) -> String? {
-        let segments = path.split(separator: "/").prefix(3)
-        guard segments.count == 3, ["sign_ins", "sign_ups"].contains(segments[1]) else { return nil }
-        return "/" + segments.joined(separator: "/")
     }
 
     private struct Proof: FailureContext.Remediation {
@@ -128,7 +124,10 @@ struct AbuseProof: RecoveryPolicy {
 
 extension ClerkAPI.Call {
     /// Whether the call begins a sign-in or a sign-up, whose form can take proofs along.
-    var beginsFlow: Bool { method == .post && ["/client/sign_ins", "/client/sign_ups"].contains(path) }
+    var beginsFlow: Bool { placeOfProofs == .creation }
+
+    /// Where a proof against abuse can go beside the client.
+    var placeOfProofs: AbuseQuestion.Place? { ClerkEndpoint(method: method, path: path).placeOfProofs }
 
     /// Presents a captcha's token.
     fileprivate static func captcha(_ captcha: ClerkConfiguration.Captcha) -> ClerkAPI.Call {

@@ -41,6 +41,6 @@ extension Clerk {
     ) async throws -> SignInFlow<ClerkSession> {
         let id = try await api.heldSession(sessionID)
         guard let session = try await api.liveSession(id) else { throw RecoveryError.signedOut }
-        return flow(ClerkMachine(api: api, ClerkTaskMachine(api: api, session: session)), options)
+        return flow(ClerkTaskMachine(api: api, session: session), options)
     }
 }

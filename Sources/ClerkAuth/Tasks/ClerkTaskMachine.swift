@@ -4,32 +4,12 @@ import HTTPTypes
 
 /// The tasks of a session as a part of the sign-in: each is asked for and carried out, until the session is active.
 struct ClerkTaskMachine: ClerkStage {
-    /// Something to be carried out: a factor that was chosen, or an answer to its question.
-    private struct Work: RememberedFields {
-        var factor = Factor(key: .text, providerName: "")
-        var answer: Secret?
-
-        init() {}
-
-        init(_ factor: Factor, _ answer: Secret? = nil) {
-            self.factor = factor
-            self.answer = answer
-        }
-
-        static var fields: [RememberedField<Work>] {
-            [.init("factor", \.factor), .init("answer", \.answer)]
-        }
-    }
-
     var api: ClerkAPI
     private var session: ClerkSession
     /// The number that a code is sent to.
     private var phone: String?
     /// Whether the code was presented before its message had left.
     private var early = EarlyCode()
-    /// What waits for the person to have proved themselves again, and how they do.
-    private var interrupted: Work?
-    private var reverification: ClerkReverificationMachine?
 
     init(api: ClerkAPI, session: ClerkSession) {
         self.api = api
@@ -38,41 +18,35 @@ struct ClerkTaskMachine: ClerkStage {
 
     mutating func enter(_ context: SignInContext) {
         api = api.within(context.operation)
-        reverification?.enter(context)
     }
 
-    var openingFactor: Factor? { nil }
     var placeOfProofs: AbuseQuestion.Place? { nil }
 
     private var task: ClerkTask? { session.tasks.first.map { ClerkTask(rawValue: $0) } }
 
     mutating func begin() async throws -> ClerkStep {
-        (reverification, interrupted, phone) = (nil, nil, nil)
+        phone = nil
         return try await follow(session)
     }
 
     var canBeLookedUp: Bool { true }
 
+    func sessionToVerify() async throws -> ClerkSession? { session }
+
     mutating func resync(after doubt: RecoveryError?) async throws -> ClerkStep {
-        if reverification != nil { return try await reverify { try await $0.resync() } }
         guard let present = try await api.liveSession(session.id) else { throw RecoveryError.signedOut }
         return try await follow(present)
     }
 
     mutating func choose(_ factor: Factor) async throws -> ClerkStep {
-        if reverification != nil { return try await reverify { try await $0.choose(factor) } }
-        return try await perform(Work(factor))
+        try await carryOut(factor, nil)
     }
 
     mutating func submit(_ answer: Secret, to challenge: Challenge) async throws -> ClerkStep {
-        if reverification != nil { return try await reverify { try await $0.submit(answer, to: challenge) } }
-        return try await perform(Work(challenge.factor, answer))
+        try await carryOut(challenge.factor, answer)
     }
 
     mutating func resend(_ factor: Factor, waitingAtMost limit: Duration?) async throws -> ClerkStep {
-        if reverification != nil {
-            return try await reverify { try await $0.resend(factor, waitingAtMost: limit) }
-        }
         let unbounded = api
         api = api.waiting(atMost: limit)
         defer { api.client = unbounded.client }
@@ -80,16 +54,14 @@ struct ClerkTaskMachine: ClerkStage {
     }
 
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> ClerkStep {
-        if reverification != nil { return try await reverify { try await $0.replace(factor, after: refusal) } }
         // Nothing stands in for a new password.
-        return task == .resetPassword ? .choose([]) : try await follow(session)
+        task == .resetPassword ? .choose([]) : try await follow(session)
     }
 
     /// Goes on after what was shown.
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> ClerkStep {
-        if reverification != nil { return try await reverify { try await $0.poll(unlessBoundBy: bound) } }
         if let bound { throw bound }
-        if let step = early.question() { return ClerkStep(step) }
+        if let step = early.question() { return step }
         return try await touch()
     }
 
@@ -116,44 +88,9 @@ struct ClerkTaskMachine: ClerkStage {
         try await follow(api.touch(session: session.id, organization: organization))
     }
 
-    private mutating func perform(_ work: Work) async throws -> ClerkStep {
-        do {
-            let step = try await carryOut(work)
-            interrupted = nil
-            return step
-        } catch let error as RecoveryError where error.kind == .stepUpRequired && interrupted == nil {
-            interrupted = work
-            let level = ClerkReverification(wantedBy: error.outcome)
-            reverification = ClerkReverificationMachine(api: api, session: session, level: level)
-            return try await reverify { try await $0.begin() }
-        } catch {
-            interrupted = nil
-            throw error
-        }
-    }
-
-    /// Goes on with the proof, and behind it with what has waited for it: the server has refused that unprocessed.
-    private mutating func reverify(
-        _ body: (inout ClerkReverificationMachine) async throws -> SignInStep<ClerkSession>
-    ) async throws -> ClerkStep {
-        guard var machine = reverification else { return try await begin() }
-        let step: SignInStep<ClerkSession>
-        do {
-            step = try await body(&machine)
-            reverification = machine
-        } catch {
-            reverification = machine
-            throw error
-        }
-        guard case .finished = step else { return ClerkStep(step) }
-        reverification = nil
-        guard let work = interrupted else { return try await resync(after: nil) }
-        return try await perform(work)
-    }
-
-    private mutating func carryOut(_ work: Work) async throws -> ClerkStep {
-        let factor = work.factor
-        switch (factor.key, work.answer) {
+    /// Carries out a factor that was chosen, or the answer to its question.
+    private mutating func carryOut(_ factor: Factor, _ answer: Secret?) async throws -> ClerkStep {
+        switch (factor.key, answer) {
         case (.newPassword, let password?):
             var form = FormFields()
             form.add("new_password", secret: password)
@@ -265,14 +202,11 @@ struct ClerkTaskMachine: ClerkStage {
             return .choose(app)
         }
         let answer = try await perform(call(.get, "/me"))
-        let user = answer.json["response"] ?? answer.json
-        let numbers = (user["phone_numbers"]?.array ?? []).prefix(32).compactMap { entry -> Factor? in
-            guard let id = entry["id"]?.string?.nonEmpty, entry["verification"]?["status"]?.string == "verified" else {
-                return nil
-            }
+        let known = ClerkContact.list(.phoneNumber, of: answer.json["response"] ?? answer.json)
+        let numbers = known.filter(\.isVerified).prefix(32).map { contact in
             var factor = Self.newPhone
-            factor.id = id
-            factor.destination = entry["phone_number"]?.string.map(ClerkFactor.masked)
+            factor.id = contact.id
+            factor.destination = contact.address.nonEmpty.map(ClerkFactor.masked)
             return factor
         }
         return .choose(app + numbers + [Self.newPhone])
@@ -324,7 +258,7 @@ struct ClerkTaskMachine: ClerkStage {
         do {
             _ = try await perform(call(.post, "\(try phonePath())/attempt_verification", form, resend: .spending))
         } catch let error as RecoveryError {
-            return ClerkStep(try early.wait(after: error, of: factor))
+            return try early.wait(after: error, of: factor)
         }
         return try await reserve(phone: phone ?? "")
     }
@@ -356,19 +290,9 @@ extension ClerkTaskMachine: RecalledFields {
 
     static var fields: [RememberedField<ClerkTaskMachine>] {
         [
-            .init("session", \.session), .init("phone", \.phone), .init("interrupted", \.interrupted),
-            .init("reverification", \.reverificationMemory), .init("early_answers", \.early.count),
+            .init("session", \.session), .init("phone", \.phone), .init("early_answers", \.early.count),
             .init("early_factor", \.early.factor),
         ]
-    }
-
-    private var reverificationMemory: JSONValue? {
-        get { reverification?.recalled }
-        set {
-            guard let newValue else { return reverification = nil }
-            var machine = ClerkReverificationMachine(api: api, session: session, level: .secondFactor)
-            reverification = machine.recall(newValue) ? machine : nil
-        }
     }
 }
 

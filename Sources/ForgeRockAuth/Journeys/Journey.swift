@@ -72,7 +72,9 @@ public struct Journey: Sendable, ClientBound {
     ///
     /// - Throws: As ``begin()``. A step that comes back because a rule was broken is no error here: its callbacks tell
     ///   the rules. A journey that ends while it waits for another device is of the kind `declined`: refused there, or not
-    ///   confirmed in time, which the server does not tell apart; while a device is set up it is `challenge_expired`.
+    ///   confirmed in time, which the server does not tell apart; while a device is set up it is `challenge_expired`. One that
+    ///   ends with a WebAuthn ceremony is `declined` (`NotAllowedError`, `AbortError`), `challenge_expired` (`TimeoutError`) or
+    ///   `factor_unavailable`, with the name of the ceremony's error as `factorResult` if it has failed on this side.
     public mutating func submit(_ step: JourneyStep) async throws -> Result {
         try await advance(step).result
     }

@@ -18,6 +18,8 @@ struct OktaAPI: Sendable, ClientBound {
     var transactionEndsAt: Timestamp?
     /// The keys that the app's server signs with, as far as they are known, for all copies.
     let knownKeys = OAuthClient.IDTokenKeys()
+    /// What answers with tokens have told of the server's clock, for all copies.
+    let clocks = ServerClocks(capacity: 1)
     /// What the org is known to run on, for all copies.
     let knownPipeline = Locked<Okta.Pipeline?>(nil)
 

@@ -61,6 +61,6 @@ extension OktaAPI {
         by client: RecoveringClient? = nil,
         judgedBy classifier: any OutcomeClassifier = OktaClassifier()
     ) throws(Origin.InvalidURL) -> OAuthClient {
-        try app.oauth(at: org, client: client ?? self.client, for: forwarding, judgedBy: classifier)
+        try app.oauth(at: org, client: client ?? self.client, learning: clocks, for: forwarding, judgedBy: classifier)
     }
 }

@@ -231,11 +231,12 @@ extension Okta {
     /// What an app's tokens tell by themselves.
     private static func session(of credentials: Credentials) -> OktaSession {
         let claims = credentials.accessToken.flatMap { UnverifiedJWT($0) }
+        let identity = credentials.idToken.flatMap(OAuthClient.IDToken.init)
         return OktaSession(
-            userID: claims?.claims["uid"]?.string ?? claims?.subject,
+            userID: claims?.claims["uid"]?.string ?? claims?.subject ?? identity?.subject,
             status: "ACTIVE",
             expiresAt: credentials.expiresAt,
-            idToken: credentials.idToken.flatMap(OAuthClient.IDToken.init)
+            idToken: identity
         )
     }
 

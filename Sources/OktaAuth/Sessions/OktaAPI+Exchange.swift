@@ -80,7 +80,7 @@ extension OktaAPI {
     ) async throws -> OktaSession {
         try OAuthClient.AuthorizationRequest.check(answer, nonce: nonce)
         if let app = configuration.app {
-            if let token = answer.idToken { try await verify(token, for: app) }
+            if let token = answer.idToken { try await verify(token, for: app, maxAge: app.assurance.maxAge) }
             try await check(answer, of: app)
         }
         try await tokens.keep { credentials in

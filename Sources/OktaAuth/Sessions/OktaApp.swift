@@ -86,11 +86,12 @@ public struct OktaApp: Sendable {
     func oauth(
         at org: OktaOrg,
         client: RecoveringClient,
+        learning clocks: ServerClocks,
         for forwarding: OktaForwarding? = nil,
         judgedBy classifier: any OutcomeClassifier = OktaClassifier()
     ) throws(Origin.InvalidURL) -> OAuthClient {
         let base = "\(org.url)\(path(at: org))/v1"
-        let layers: [(any ClientLayer)?] = [forwarding, dpop?.layer(at: org.origin)]
+        let layers: [(any ClientLayer)?] = [ServerClocks.Learning(clocks), forwarding, dpop?.layer(at: org.origin)]
         var oauth = OAuthClient(
             server: try OAuthServer(
                 issuer: issuer(at: org),

@@ -170,7 +170,8 @@ final class Prompts: Sendable {
     /// What stands above a question.
     private static func preparation(_ challenge: Challenge, on terminal: Terminal) -> [ScreenText] {
         var lines: [ScreenText] = []
-        if let prompt = challenge.prompt, !challenge.key.isInOwnWords, !says(prompt, challenge.key.title) {
+        let ours = [challenge.key.title, challenge.question]
+        if let prompt = challenge.prompt, !ours.contains(where: { says(prompt, $0) }) {
             lines.append("\(prompt, limit: 500)")
         }
         if let hint = challenge.hint { lines += told(hint) }
@@ -209,19 +210,14 @@ final class Prompts: Sendable {
     }
 
     private static func question(_ challenge: Challenge) -> ScreenText {
-        let isSent = challenge.key.isSent
-        let destination: ScreenText =
-            isSent && challenge.factor.destination != nil ? " sent\(destination(challenge.factor))" : ""
         var notes: [String] = []
         if let left = challenge.attemptsLeft, challenge.round > 1 {
             notes.append(left == 1 ? "last try" : "\(left) tries left")
         }
-        if isSent { notes.append("? for help") }
+        if challenge.key.isSent { notes.append("? for help") }
         if challenge.key == .push { notes.append("resend, other or ?") }
         let more = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
-        let own = challenge.key.isInOwnWords ? challenge.prompt ?? "" : ""
-        let title: ScreenText = own.isEmpty ? "\(challenge.key.title)" : "\(own, limit: 200)"
-        let line: ScreenText = "\(title)\(destination)\(more)"
+        let line: ScreenText = "\(challenge.question, limit: 250)\(more)"
         return line.description.last.map { "?:".contains($0) } == true ? "\(line) " : "\(line): "
     }
 
@@ -247,38 +243,6 @@ extension Challenge {
 }
 
 extension Factor.Key {
-    /// What the person is asked for, in words.
-    var title: String {
-        switch self {
-        case .password: "Password"
-        case .emailCode: "Code by e-mail"
-        case .phoneCode: "Code by phone"
-        case .emailLink: "Address that the link in the e-mail leads to"
-        case .totp: "Code of the authenticator app"
-        case .backupCode: "Backup code"
-        case .newPassword: "New password"
-        case .choice: "Choice"
-        case .securityAnswer: "Answer"
-        case .webauthn: "Outcome of the security key"
-        case .push: "Confirmation on the other device"
-        case .phoneNumber: "Phone number"
-        case .redirect: "Address at which the browser came back"
-        case .captcha: "Proof that the captcha gave"
-        case .text: "Answer"
-        @unknown default: "Answer"
-        }
-    }
-
-    /// Whether the provider's own words say better what is asked for.
-    var isInOwnWords: Bool {
-        self == .text || self == .choice || self == .securityAnswer
-    }
-
     /// Whether it is read off something that the person has.
     var isRead: Bool { self == .totp || self == .backupCode }
-
-    /// Whether the answer is hidden while it is typed.
-    var isHidden: Bool {
-        self == .password || self == .newPassword || self == .securityAnswer
-    }
 }

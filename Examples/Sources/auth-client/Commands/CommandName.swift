@@ -19,6 +19,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     case factors
     case addFactor = "add-factor"
     case removeFactor = "remove-factor"
+    case makePrimary = "make-primary"
     case classify
     case explain
     case profiles
@@ -40,7 +41,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     var isClerks: Bool {
         [
             .signUp, .finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist, .factors, .addFactor,
-            .removeFactor,
+            .removeFactor, .makePrimary,
         ]
         .contains(self)
     }
@@ -51,8 +52,9 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
         case .get, .request: "a path, such as /v1/me"
         case .revoke: "the id of a session"
         case .joinWaitlist: "an e-mail address"
-        case .addFactor: "what to set up: totp, backup_code, phone_code or webauthn"
-        case .removeFactor: "totp, or the id of a phone number or passkey"
+        case .addFactor: "what to set up: totp, backup_code, email_code, phone_code or webauthn"
+        case .removeFactor: "totp, or the id of an e-mail address, phone number or passkey"
+        case .makePrimary: "the id of an e-mail address or phone number"
         case .saveProfile: "the profile's name"
         default: nil
         }
@@ -62,7 +64,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     /// stronger proof, a tenant of Auth0's for a second factor before it renews tokens.
     func mayAsk(at provider: ProviderName) -> Bool {
         switch self {
-        case .signIn, .signUp, .finishTasks, .revoke, .addFactor, .removeFactor: true
+        case .signIn, .signUp, .finishTasks, .revoke, .addFactor, .removeFactor, .makePrimary: true
         case .get, .request: [.forgerock, .auth0, .okta].contains(provider)
         case .refresh, .token: provider == .auth0
         default: false

@@ -37,10 +37,13 @@ enum HelpText {
           join-waitlist ADDRESS  Puts an address on its waitlist.
           sign-up                Signs somebody up; asks for what is needed.
           factors                Tells what one can prove oneself with.
-          add-factor KIND        Sets up totp, backup_code, phone_code or
-                                 webauthn (with --software-key).
-          remove-factor ID       Takes totp, a phone number or a passkey
-                                 away.
+          add-factor KIND        Sets up totp, backup_code, email_code,
+                                 phone_code or webauthn (with
+                                 --software-key).
+          remove-factor ID       Takes totp, an e-mail address, a phone
+                                 number or a passkey away.
+          make-primary ID        Makes an address or a number the one
+                                 that clerk writes to first.
 
         ANSWERS
           A JSON object with the keys password, email_code, phone_code,
@@ -58,7 +61,8 @@ enum HelpText {
           What may ask too takes --answers as well: get and request at
           forgerock and auth0, where a stronger proof may be wanted
           first, refresh and token at auth0, and sign-up, finish-tasks,
-          revoke, add-factor and remove-factor. For oauth and facebook
+          revoke, add-factor, remove-factor and make-primary; a new
+          e-mail address stands under text. For oauth and facebook
           sign-in shows a code to enter in a browser, and needs no
           answers.
 

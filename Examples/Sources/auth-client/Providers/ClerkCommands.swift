@@ -25,6 +25,7 @@ extension Clerk {
         case .factors: return .lines(try await factorLines())
         case .addFactor: return .lines(try await addFactor(argument ?? "", input))
         case .removeFactor: return .lines(try await removeFactor(argument ?? "", input))
+        case .makePrimary: return .lines(try await makePrimary(argument ?? "", input))
         case .finishTasks:
             let options = input.options.bounding(SignInOptions())
             return .session(Report.Session(try await finishTasks(answering: input.responder, options: options)))

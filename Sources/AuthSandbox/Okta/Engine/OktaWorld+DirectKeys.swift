@@ -51,8 +51,12 @@ extension OktaWorld {
         guard let account = account(named: token == nil ? holder ?? "" : name), !isHeld(account, form, context) else {
             throw wrong
         }
-        let isWhole = form["signature"] != nil && form["authenticatorData"] != nil
-        guard isWhole, Self.isSigned(form["clientDataJSON"] ?? "", type: "webauthn.get", nonce) else {
+        let data = form["clientDataJSON"] ?? ""
+        // Whichever of the person's keys it is.
+        let isMade = account.factors.contains { factor in
+            factor.type == "webauthn" && factor.hasMade(form["signature"], over: form["authenticatorData"], data)
+        }
+        guard isMade, Self.isFor("webauthn.get", nonce, data) else {
             _ = noteFactorFailure(account.id, &context)
             throw wrong
         }

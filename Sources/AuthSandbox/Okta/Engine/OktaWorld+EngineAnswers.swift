@@ -16,10 +16,10 @@ extension OktaWorld {
         let chosen = exchange.body["authenticator"]?["id"]?.string ?? ""
         let method = exchange.body["authenticator"]?["methodType"]?.string
         let found = reachable(flow).filter { Self.authenticatorID($0) == chosen }
-        guard let setup = found.first(where: { method == Self.method($0.type) }) ?? found.first else { throw .expired }
-        var setup2 = setup
-        if setup.type == "sms", method == "voice" { setup2.setup.type = "call" }
-        let factor = OktaFactor(id: setup2.id, setup: setup2.setup, secret: setup2.secret)
+        guard var factor = found.first(where: { method == Self.method($0.type) }) ?? found.first else {
+            throw .expired
+        }
+        if factor.type == "sms", method == "voice" { factor.setup.type = "call" }
         var challenge = OktaTransaction.Challenge(factor: factor)
         switch factor.type {
         case "push": sendPush(&challenge, flow, exchange, context: &context)
@@ -155,9 +155,11 @@ extension OktaWorld {
             return isEnrolling ? answer.count >= 4 : answer == factor.setup.answer.lowercased()
         case "webauthn":
             let data = credentials?["clientData"]?.string ?? ""
-            let isWhole = credentials?[isEnrolling ? "attestation" : "signatureData"] != nil
-            return isWhole
-                && Self.isSigned(data, type: isEnrolling ? "webauthn.create" : "webauthn.get", challenge.nonce)
+            func text(_ name: String) -> String? { credentials?[name]?.string }
+            return isEnrolling
+                ? text("attestation") != nil && Self.isFor("webauthn.create", challenge.nonce, data)
+                : factor.hasMade(text("signatureData"), over: text("authenticatorData"), data)
+                    && Self.isFor("webauthn.get", challenge.nonce, data)
         case "web": return credentials?["signatureData"]?.string == Self.duoAnswer(challenge.nonce)
         case "push", "signed_nonce": return false
         default:

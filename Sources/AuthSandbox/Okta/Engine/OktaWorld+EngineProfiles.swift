@@ -144,6 +144,7 @@ extension OktaWorld {
             forget(account)
             throw OktaEngineFailure(error)
         }
+        context.newcomers.append(accounts[account.id]?.user ?? user)
         name(email, in: &flow)
         (flow.goal, flow.hasPassword) = (.signIn, true)
         goOn(&flow)
