@@ -168,11 +168,50 @@ extension TransportResponse {
     ///   - fields: Header fields; a name that is none is left out.
     ///   - body: The body as text.
     public static func scripted(_ code: Int, _ fields: [String: String] = [:], body: String = "") -> TransportResponse {
-        var head = HTTPResponse(status: .init(code: code))
+        TransportResponse(head: HTTPResponse(scripted: code, fields), body: MessageBody(body))
+    }
+}
+
+extension HTTPResponse {
+    fileprivate init(scripted code: Int, _ fields: [String: String]) {
+        self.init(status: .init(code: code))
         for (name, value) in fields {
             guard let name = HTTPField.Name(name) else { continue }
-            head.headerFields[name] = value
+            headerFields[name] = value
         }
-        return TransportResponse(head: head, body: MessageBody(body))
+    }
+}
+
+extension Exchange {
+    /// An answer to a request, for the test of a classifier.
+    ///
+    /// ```swift
+    /// let outcome = ShopClassifier().classify(.scripted(400, body: #"{"error": "busy"}"#))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - code: The status.
+    ///   - fields: Header fields; a name that is none is left out.
+    ///   - body: The body as text.
+    ///   - method: The request's method.
+    ///   - path: The request's path, with its query if it has one.
+    ///   - presented: The sort of credential that was presented; nil, the default, is none.
+    ///   - now: When the answer came. Default: the time at which a manual clock begins, 2030-01-01T00:00:00Z.
+    public static func scripted(
+        _ code: Int,
+        _ fields: [String: String] = [:],
+        body: String = "",
+        to method: HTTPRequest.Method = .get,
+        path: String = "/",
+        presented: Outcome.CredentialKind? = nil,
+        at now: Timestamp = Timestamp(secondsSinceEpoch: 1_893_456_000)
+    ) -> Exchange {
+        Exchange(
+            method: method,
+            path: path,
+            presented: presented,
+            result: .response(HTTPResponse(scripted: code, fields), body: Array(body.utf8)),
+            now: now
+        )
     }
 }

@@ -67,9 +67,13 @@ import Testing
 
     struct Prompts: ChallengeResponder {
         func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
-            print("Please enter the \(challenge.key.rawValue) sent to \(challenge.factor.destination ?? "you").")
+            print("\(challenge.question): ", terminator: "")
             guard let line = readLine() else { throw Challenge.NoAnswer(challenge.key) }
             return line.isEmpty ? .resend : .text(Secret(line))
+        }
+
+        func notice(_ outcome: Outcome) async {
+            print(outcome.userMessage ?? "That did not work.")
         }
     }
 

@@ -36,6 +36,19 @@ import Testing
         #expect(servers == ["api.example.com", "other.example.com"])
     }
 
+    @Test func aStoreThatDoesNotAnswerIsLoggedWithItsNameAndTheReason() throws {
+        let watched = Watched([])
+        for health in [SharedState.Health.degraded(store: "sqlite", reason: "the disk is full"), .available] {
+            let now = watched.runtime.time.now
+            watched.runtime.events.emit(RecoveryEvent(call: 0, method: "", url: "", time: now, kind: .store(health)))
+        }
+        let lost = try #require(watched.logged("Shared store does not answer").first)
+        #expect(lost.level == .warning)
+        #expect(lost.metadata["recovery.store"] == "sqlite")
+        #expect(lost.metadata["recovery.store.reason"] == "the disk is full")
+        #expect(watched.logged("Shared store answers again").first?.level == .info)
+    }
+
     @Test func whatIsThrownIsLoggedAtDebugAtMost() async throws {
         let watched = Watched([], then: .fail(.cannotConnect, .neverSent))
         await #expect(throws: RecoveryError.self) { try await watched.send() }

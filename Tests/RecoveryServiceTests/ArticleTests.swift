@@ -57,6 +57,9 @@ import UnixSignals
             PolicyReload(recovery, of: client, from: policy),
         ]
         #expect(services.count == 3 && recovery.settings == .standard)
+        // A group logs each of them in every line about it: neither the client nor what it has learned stands there.
+        #expect(services.map { "\($0)" } == ["StoreService", "ClientService", "PolicyReload"])
+        #expect("\(RenewalService(TokenManager(store: InMemoryTokenStore()), by: client))" == "RenewalService")
     }
 
     private static let config = ConfigReader(

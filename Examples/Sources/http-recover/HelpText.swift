@@ -96,9 +96,10 @@ enum HelpText {
           http-recover --deadline 10 --max-attempts 5 --backoff 0.2,5 \\
               --events - https://api.example.com/
           http-recover --proxy-env PROXY --state-env STATE https://api.example.com/
-          http-recover --token-file tokens.json --token-url https://id.example.com/token \\
-              --client-id app https://api.example.com/me
-          http-recover -w '\\n%{http_code} %{time_connect} %{time_total}\\n' https://api.example.com/
+          http-recover --token-file tokens.json --client-id app \\
+              --token-url https://id.example.com/token https://api.example.com/me
+          http-recover -w '\\n%{http_code} %{time_connect} %{time_total}\\n' \\
+              https://api.example.com/
           curl -sSfL --retry 5 -o file.zip https://example.com/file.zip   becomes
           http-recover -sSfL --retry 5 -o file.zip https://example.com/file.zip
           http-recover --repeat 100 --concurrency 8 --summary \\

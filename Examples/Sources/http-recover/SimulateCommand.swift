@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 
@@ -12,11 +13,13 @@ struct SimulateCommand: ParsableCommand {
             Each line of standard input is a scenario, a JSON object; each is answered with a line: what was sent when, what \
             was waited for, and how each call ended. Time is virtual: hours take no longer than seconds.
 
-              {"name": "an outage", "options": {"max_attempts": 4, "backoff": {"base_s": 0.1, "jitter": "full"}},
-               "random": [0.5, 0.2], "calls": [{"answers": [{"status": 503}, {"error": "unknown"}, {"status": 200}]}]}
+              {"options": {"preset": "batch"}, "calls": [{"answers": [{"status": 503}]}]}
 
-            (in one line). Options that are absent are off; "preset" sets many: standard, aggressive, batch, interactive, none, \
-            aws_standard, grpc, polly_standard. A line that is no valid scenario is answered with "invalid", a sentence.
+            An answer is a "status" or an "error", such as "unknown" for one that was lost; the last of a call's answers is \
+            repeated. Options are those of a policy file, such as {"max_attempts": 4, "backoff": {"base_s": 0.1}}; those that \
+            are absent are off. "preset" sets many: standard, aggressive, batch, interactive, none, aws_standard, grpc, \
+            polly_standard. "random" holds the random numbers in turn, such as [0.5, 0.2], and "name" comes back in the \
+            answer. A line that is no valid scenario is answered with "invalid", a sentence.
 
             EXIT STATUS
               0    every line was answered
@@ -35,7 +38,10 @@ struct SimulateCommand: ParsableCommand {
     var plot: String?
 
     /// Answers each line as soon as it has come.
-    func simulate(output: StandardOutput) throws -> ExitStatus {
+    func simulate(on terminal: Terminal, output: StandardOutput) throws -> ExitStatus {
+        if isatty(STDIN_FILENO) != 0 {
+            terminal.write("Write a scenario in a line, as simulate --help shows, and end with Ctrl-D on its own line.")
+        }
         let drawing = try plot.map { try AtomicFile($0) }
         try StandardInput.forEachLine { line in
             guard line.contains(where: { $0 > UInt8(ascii: " ") }) else { return }

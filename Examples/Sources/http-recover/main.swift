@@ -24,7 +24,7 @@ func perform<Command: ParsableCommand>(
 }
 switch CommandLine.arguments.dropFirst().first {
 case ReplayCommand.name: perform(ReplayCommand.self) { try $0.replay(on: $1, output: $2) }
-case SimulateCommand.name: perform(SimulateCommand.self) { command, _, output in try command.simulate(output: output) }
+case SimulateCommand.name: perform(SimulateCommand.self) { try $0.simulate(on: $1, output: $2) }
 default: break
 }
 let command: HTTPRecoverCommand

@@ -37,6 +37,10 @@ struct SimulateTests {
     @Test func itHelpsAndRefuses() async throws {
         let help = try await BuiltProgram.run("http-recover", ["simulate", "--help"])
         #expect(help.status == 0 && help.output.contains("hours take no longer than seconds"))
+        // What it shows can be taken from the screen as it is.
+        let shown = try #require(help.output.split(separator: "\n").first { $0.hasPrefix("  {") })
+        let tried = try await BuiltProgram.run("http-recover", ["simulate"], input: "\(shown)\n")
+        #expect(try JSONValue(parsing: tried.output)["calls"]?.array?.count == 1, "\(tried.output)")
         #expect(try await BuiltProgram.run("http-recover", ["simulate", "--bogus"]).status == 64)
         let idle = try await BuiltProgram.run("http-recover", ["--no-recovery", "--hedge", "1", "http://127.0.0.1:1/"])
         #expect(idle.status == 64)

@@ -189,6 +189,18 @@ struct UsageTests {
         }
     }
 
+    /// A command among the examples stands as it has to be typed: its lines do not end at the screen's edge.
+    @Test(arguments: ["auth-client", "auth-sandbox", "http-recover"])
+    func theExamplesOfTheHelpCanBeCopied(program: String) async throws {
+        let text = try await BuiltProgram.run(program, ["--help"]).output
+        let help = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let commands = ["  auth-client ", "  auth-sandbox ", "  http-recover "]
+        for (line, next) in zip(help, help.dropFirst()) where commands.contains(where: line.hasPrefix) {
+            #expect(next.isEmpty || next.hasPrefix("  "), "\(line)")
+            #expect(!line.hasSuffix("\\") || next.hasPrefix("      "), "\(line)")
+        }
+    }
+
     @Test(arguments: [["sign-in"], ["sign-in", "--identifier", "ada@example.com", "--password-stdin"]])
     func missingInputSendsNothing(arguments: [String]) async throws {
         try await Bench.run { bench in

@@ -10,6 +10,14 @@ extension Origin {
             self.description = description
         }
     }
+
+    /// Creates the origin of an absolute `http` or `https` URL, such as the base of an API.
+    ///
+    /// - Parameter url: The absolute URL, percent-encoded; path, query and fragment do not count.
+    /// - Throws: ``InvalidURL`` when a request cannot have such a URL.
+    public init(url: String) throws(InvalidURL) {
+        self.init(of: try HTTPRequest(url: url))
+    }
 }
 
 extension HTTPRequest {

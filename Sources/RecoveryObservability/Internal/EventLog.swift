@@ -64,6 +64,7 @@ struct EventLog: Sendable {
         case .challenge(let kind, _): [("recovery.challenge", kind)]
         case .breaker(let state, let time):
             [("recovery.state", state)] + (time.map { [("recovery.wait", $0.inSeconds)] } ?? [])
+        case .store(.degraded(let store, let reason)): [("recovery.store", store), ("recovery.store.reason", reason)]
         case .givingUp(let outcome, let reason, let wait, _):
             Self.details(outcome) + [("recovery.reason", reason.rawValue)]
                 + (wait.map { [("recovery.wait", $0.inSeconds)] } ?? [])

@@ -14,7 +14,7 @@ public import ServiceLifecycle
 /// ```
 ///
 /// What is no policy changes nothing: the one before stays in force, and ``Change/refused(_:)`` is told.
-public struct PolicyReload: Sendable {
+public struct PolicyReload: Sendable, CustomStringConvertible {
     /// What has come of a configuration that has changed.
     @nonexhaustive public enum Change: Sendable, Hashable {
         /// Calls that begin from now on go by it.
@@ -28,6 +28,9 @@ public struct PolicyReload: Sendable {
     private let config: ConfigReader
     private let preset: String
     private let onChange: @Sendable (Change) -> Void
+
+    /// Its name; a group logs it in each line about the service.
+    public var description: String { "PolicyReload" }
 
     /// Creates the work; ``run()`` does it.
     ///

@@ -6,10 +6,13 @@ public import ServiceLifecycle
 ///
 /// Services are shut down in the reverse of the order in which a group has them: write stores first, then clients, then
 /// renewals, then the server that takes requests.
-public struct ClientService: Service {
+public struct ClientService: Service, CustomStringConvertible {
     private let client: RecoveringClient
     private let limit: Duration
     private let save: (@Sendable (RecoveringClient.LiveState) async -> Void)?
+
+    /// Its name; a group logs it in each line about the service.
+    public var description: String { "ClientService" }
 
     /// Creates the service.
     ///

@@ -6,10 +6,13 @@ public import ServiceLifecycle
 /// Renews credentials before they expire, also while nobody calls, and loses none when the service ends.
 ///
 /// Calls renew what they need by themselves; this is for the first call after a pause, which would wait for it.
-public struct RenewalService: Service {
+public struct RenewalService: Service, CustomStringConvertible {
     private let tokens: TokenManager
     private let client: RecoveringClient
     private let interval: Duration
+
+    /// Its name; a group logs it in each line about the service.
+    public var description: String { "RenewalService" }
 
     /// Creates the service.
     ///

@@ -5,8 +5,11 @@ public import ServiceLifecycle
 /// Closes a store with its service: what it has not seen yet is written before.
 ///
 /// It stands before the clients that use the store, and so ends after them.
-public struct StoreService: Service {
+public struct StoreService: Service, CustomStringConvertible {
     private let state: SharedState
+
+    /// Its name; a group logs it in each line about the service.
+    public var description: String { "StoreService" }
 
     /// Creates the service.
     ///

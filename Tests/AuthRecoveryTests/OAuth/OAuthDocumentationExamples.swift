@@ -52,6 +52,29 @@ import Testing
         #expect(transport.received.first?.request.headerFields[.authorization] == "Bearer A2")
     }
 
+    /// Nothing is stored before; fifty calls that begin together have one token asked for.
+    @Test func aServiceThatActsForItself() async throws {
+        let bench = try OAuthBench([.tokens()])
+        let (oauth, client, transport) = (bench.oauth, bench.client, ScriptedTransport())
+        let tokens = TokenManager(
+            store: SharedTokenStore(client.runtime.state, name: "orders"),
+            renewer: ClientCredentialsGrant(client: oauth, scope: "orders.read")
+        )
+        let api = RecoveringClient(transport: transport, runtime: client.runtime) {
+            Recovery { SessionRenewal(tokens) }
+            Authorization(tokens, audience: [Origin(scheme: "https", authority: "api.example.com")])
+        }
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask { _ = try await api.send(HTTPRequest(url: "https://api.example.com/items")) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(bench.transport.received.count == 1)
+        #expect(Set(transport.received.map { $0.request.headerFields[.authorization] }) == ["Bearer A2"])
+        #expect(transport.received.count == 50)
+    }
+
     private struct Browser {
         let server: ScriptedTransport
         let opened = Locked("")

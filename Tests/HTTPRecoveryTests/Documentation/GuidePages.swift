@@ -219,6 +219,73 @@ struct APIVersion: ClientLayer {
         #expect(try await load(Bench.get) == Array("abc".utf8))
     }
 
+    private struct OldClient {
+        let transport: ScriptedTransport
+
+        func get(_ url: String) async throws -> (status: Int, body: [UInt8], retryAfter: Int?) {
+            let answer = try await transport.send(HTTPRequest(url: url), body: nil, options: AttemptOptions())
+            return (answer.head.status.code, try await answer.body.collect(upTo: 1 << 20), nil)
+        }
+    }
+
+    private struct GaveUp: Error {}
+
+    private struct Refused: Error {
+        let status: Int
+    }
+
+    /// The client does what the loop did, without its waits.
+    @Test func aLoopIsReplaced() async throws {
+        let answers: [ScriptedTransport.Step] = [
+            .status(200, body: "3 EUR"), .status(404), .status(403), .status(429, ["retry-after": "7"]), .status(502),
+            .status(200, body: "4 EUR"),
+        ]
+        do {
+            let http = OldClient(transport: ScriptedTransport(answers))
+            func price(of item: String) async throws -> [UInt8]? {
+                for attempt in 1...5 {
+                    let answer = try await http.get("https://shop.example.com/prices/\(item)")
+                    switch answer.status {
+                    case 200: return answer.body
+                    case 404: return nil
+                    case 429, 500...599: try await Task.sleep(for: .seconds(answer.retryAfter ?? attempt))
+                    default: throw Refused(status: answer.status)
+                    }
+                }
+                throw GaveUp()
+            }
+            #expect(try await price(of: "tea") == Array("3 EUR".utf8))
+            #expect(try await price(of: "tee") == nil)
+            await #expect(throws: Refused.self) { try await price(of: "gold") }
+        }
+        let (clock, transport) = (ManualClock(), ScriptedTransport(answers))
+        func makeClient(_ transport: any HTTPTransport, runtime: Runtime = Runtime()) -> RecoveringClient {
+            RecoveringClient(transport: transport, runtime: runtime) {
+                Deadline(.seconds(60))
+                Recovery(maxAttempts: 5) {
+                    RateLimitBackoff()
+                    TransientRetry(backoff: .linear(base: .seconds(1)))
+                }
+                AttemptTimeout(.seconds(10))
+            }
+        }
+        let client = makeClient(transport, runtime: .manual(clock))
+        func price(of item: String) async throws -> [UInt8]? {
+            do {
+                let request = try HTTPRequest(url: "https://shop.example.com/prices/\(item)")
+                return try await client.send(request).body.collect(upTo: 1 << 20)
+            } catch let error as RecoveryError where error.kind == .notFound {
+                return nil
+            }
+        }
+        #expect(try await price(of: "tea") == Array("3 EUR".utf8))
+        #expect(try await price(of: "tee") == nil)
+        let error = await #expect(throws: RecoveryError.self) { try await price(of: "gold") }
+        #expect(error?.outcome.status == 403)
+        let last = try await clock.skippingWaits { try await price(of: "tea") }
+        #expect(last == Array("4 EUR".utf8) && transport.received.count == 6)
+    }
+
     private static func text(of page: String) throws -> String {
         let root = (0..<4).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
         let path = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Guides/\(page).md")

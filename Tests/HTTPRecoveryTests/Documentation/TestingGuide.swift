@@ -50,6 +50,67 @@ struct PriceList {
         )
     }
 
+    @Test func rulesOfOnesOwn() async throws {
+        let busy = #"{"error": "busy", "wait_ms": 1500}"#
+        let outcome = ShopClassifier().classify(.scripted(400, body: busy))
+        #expect(outcome.kind == .rateLimited && outcome.retryAfter == .milliseconds(1500))
+
+        let conflict = FailureContext(outcome: Outcome(.conflict), attempts: 3)
+        guard case .pass = ConflictRetry().decide(conflict) else { throw TooOften() }
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(400, body: busy), .status(409), .status(200)])
+        let runtime = Runtime.manual(clock, classifier: ShopClassifier())
+        let client = RecoveringClient(transport: transport, runtime: runtime) {
+            Recovery {
+                ConflictRetry()
+                RateLimitBackoff()
+            }
+        }
+        let request = try HTTPRequest(method: .get, url: "https://shop.example.com/prices")
+        let response = try await clock.skippingWaits { try await client.send(request) }
+        try response.history.expect(
+            .wait(because: .rateLimited, atLeast: .milliseconds(1500)),
+            .retry(because: .rateLimited, status: 409),
+            .retry(because: .conflict, status: 200)
+        )
+        #expect(response.history.attempts[0].code == "busy")
+    }
+
+    private struct TooOften: Error {}
+
+    /// All that an exchange has is what was said.
+    @Test func aScriptedExchange() throws {
+        let (fields, now) = (["Retry-After": "3", "not a name": "x"], Timestamp(secondsSinceEpoch: 7))
+        let exchange = Exchange.scripted(
+            503,
+            fields,
+            body: "b",
+            to: .post,
+            path: "/a?q=1",
+            presented: .access,
+            at: now
+        )
+        guard case .response(let head, let body) = exchange.result else { throw TooOften() }
+        #expect(head.status.code == 503 && head.headerFields == [.retryAfter: "3"] && body == [UInt8(ascii: "b")])
+        #expect(exchange.method == .post && exchange.path == "/a" && exchange.query == "q=1")
+        #expect(exchange.presented == .access && exchange.now == now)
+        #expect(Exchange.scripted(200).now == ManualClock().timeSource().wallTime)
+    }
+
+    /// What clients share in a test is the store that was given.
+    @Test func aManualRuntimeHasTheStoreThatWasGiven() async throws {
+        let (store, clock) = (InMemoryRecoveryStore(), ManualClock())
+        let limited = ScriptedTransport([.status(429, ["retry-after": "20"])])
+        let first = RecoveringClient(transport: limited, runtime: .manual(clock, store: store))
+        let second = RecoveringClient(transport: ScriptedTransport(), runtime: .manual(clock, store: store))
+        let request = try HTTPRequest(method: .get, url: "https://shop.example.com/prices")
+        let call = Task { try await first.send(request) }
+        await clock.waitForSleepers(1)
+        let response = try await clock.skippingWaits { try await second.send(request) }
+        #expect(response.history.waits.map(\.reason) == [.rateLimited])
+        _ = try await call.value
+    }
+
     @Test func aFailureIsToldAsItIs() async throws {
         let transport = ScriptedTransport([], then: .fail(.cannotConnect, .neverSent))
         let clock = ManualClock()
@@ -154,7 +215,7 @@ struct PriceList {
         let page = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Testing.md")
         let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
         let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-        #expect(parts.count == 12)
+        #expect(parts.count == 14)
         for part in parts {
             let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
             #expect(source.contains(code), "\(code.prefix(60))")

@@ -81,6 +81,18 @@ import Glibc
         #expect(throws: Origin.InvalidURL.self) { try HTTPRequest(url: url) }
     }
 
+    @Test func anOriginOfAURL() throws {
+        let rows = [
+            ("https://api.example.com", "https://api.example.com"),
+            ("HTTP://A.example:80/v1/?q=1#f", "http://a.example"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+        ]
+        for (url, origin) in rows { #expect(try Origin(url: url).description == origin) }
+        for url in ["api.example.com", "ftp://a.example/", "https:///x", "https://u:p@a.example/"] {
+            #expect(throws: Origin.InvalidURL.self, "\(url)") { try Origin(url: url) }
+        }
+    }
+
     @Test func anOriginIgnoresCaseUserinfoAndTheDefaultPort() {
         let origin = Origin(scheme: "https", authority: "a.example")
         #expect(Origin(scheme: "HTTPS", authority: "u:p@A.EXAMPLE:443") == origin)

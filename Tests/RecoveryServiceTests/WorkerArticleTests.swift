@@ -1,0 +1,166 @@
+#if Configuration && ServiceLifecycle && Observability && SQLite
+import AuthRecovery
+import CurlTransport
+import Foundation
+import HTTPRecovery
+import HTTPRecoveryTesting
+import HTTPTypes
+import Logging
+import RecoveryObservability
+import RecoveryService
+import SQLiteRecoveryStore
+import ServiceLifecycle
+import Synchronization
+import Testing
+import UnixSignals
+
+// The worker of the article "A worker, whole", word for word.
+
+/// What is done with the shop's orders, by fifty tasks.
+struct Orders: Service {
+    let client: RecoveringClient
+    let base: String
+    let logger: Logger
+
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            for task in 0..<50 {
+                group.addTask {
+                    for order in stride(from: task, to: 200, by: 50) where !Task.isShuttingDownGracefully {
+                        await look(at: order)
+                    }
+                }
+            }
+        }
+    }
+
+    private func look(at order: Int) async {
+        do {
+            let response = try await client.send(HTTPRequest(url: "\(base)/orders/\(order)"))
+            let size = try await response.body.collect(upTo: 1 << 20).count
+            logger.info("order", metadata: ["order": "\(order)", "bytes": "\(size)"])
+        } catch let error as RecoveryError {
+            logger.error("order failed", metadata: ["order": "\(order)", "error": "\(error)"])
+        } catch {
+            logger.notice("order given up", metadata: ["order": "\(order)"])  // cancelled
+        }
+    }
+}
+
+/// The parts in their order; they end in the reverse of it.
+func makeWorker(
+    transport: any HTTPTransport,
+    runtime: Runtime,
+    observability: Observability,
+    base: String,
+    secret: Secret,
+    logger: Logger
+) async throws -> ServiceGroup {
+    // Gets the tokens, and so presents none.
+    let identity = RecoveringClient(transport: transport, runtime: runtime, observability: observability)
+    let server = try await OAuthServer.discover(issuer: base, using: identity)
+    let oauth = OAuthClient(
+        server: server,
+        clientID: "service",
+        authentication: .clientSecretBasic(secret),
+        client: identity
+    )
+    let tokens = TokenManager(
+        store: SharedTokenStore(runtime.state, name: "service"),
+        renewer: ClientCredentialsGrant(client: oauth)
+    )
+    let shop = try Origin(url: base)
+    let client = RecoveringClient(transport: transport, runtime: runtime, observability: observability) {
+        Deadline(.seconds(60))
+        Recovery(maxAttempts: 6) {
+            RateLimitBackoff()
+            SessionRenewal(tokens)
+            TransientRetry()
+        }
+        Authorization(tokens, audience: [shop])
+        AttemptTimeout(.seconds(10))
+    }
+    let orders = Orders(client: client, base: "\(base)/api", logger: logger)
+    return ServiceGroup(
+        configuration: .init(
+            services: [
+                .init(service: StoreService(runtime.state)),
+                .init(service: ClientService(client)),
+                .init(service: RenewalService(tokens, by: client)),
+                // To a group, a service that returns has failed, unless it says this.
+                .init(service: orders, successTerminationBehavior: .gracefullyShutdownGroup),
+            ],
+            gracefulShutdownSignals: [.sigterm],
+            logger: logger
+        )
+    )
+}
+
+@Suite struct WorkerArticleTests {
+    /// The worker makes two hundred calls of which some are refused at first, with one token.
+    @Test func theWorkerDoesItsWork() async throws {
+        let clock = ManualClock()
+        let issued = Mutex(0)
+        let asked = Mutex(0)
+        let shop = InProcessTransport(routes: [
+            .on(.get, "/.well-known/openid-configuration") { _ in
+                let endpoint = #""token_endpoint": "https://shop.example.com/token""#
+                return .scripted(200, body: #"{"issuer": "https://shop.example.com", \#(endpoint)}"#)
+            },
+            .on(.post, "/token") { _ in
+                let number = issued.withLock { issued in
+                    issued += 1
+                    return issued
+                }
+                let life = #""token_type": "Bearer", "expires_in": 3600"#
+                return .scripted(200, body: #"{"access_token": "T\#(number)", \#(life)}"#)
+            },
+            .on(.get, "/api/orders/{order}") { _ in
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return number % 7 == 0 ? .scripted(429, ["retry-after": "2"]) : .scripted(number % 11 == 0 ? 503 : 200)
+            },
+        ])
+        let logger = Logger(label: "orders")
+        let worker = try await makeWorker(
+            transport: shop,
+            runtime: .manual(clock),
+            observability: Observability(logger: logger, metrics: nil, tracer: nil),
+            base: "https://shop.example.com",
+            secret: Secret("s"),
+            logger: logger
+        )
+        try await clock.skippingWaits { try await worker.run() }
+        #expect(issued.withLock { $0 } == 1)
+        #expect(asked.withLock { $0 } > 200)
+    }
+
+    /// Compiled alone: it would call a server.
+    private func program() async throws {
+        let logger = Logger(label: "orders")
+        let worker = try await makeWorker(
+            transport: CurlTransport(),
+            runtime: Runtime(store: SQLiteStore(path: "/var/lib/orders/state.db", namespace: "orders")),
+            observability: Observability(logger: logger),
+            base: "http://127.0.0.1:8080",
+            secret: Secret("service-secret"),
+            logger: logger
+        )
+        try await worker.run()
+    }
+
+    @Test func thePageHoldsWhatIsCompiledHere() throws {
+        let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let page = root.appending(path: "Sources/RecoveryService/RecoveryService.docc/Worker.md")
+        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
+        let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
+        #expect(parts.count == 4)
+        for part in parts {
+            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
+            #expect(source.contains(code), "\(code.prefix(60))")
+        }
+    }
+}
+#endif
