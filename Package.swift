@@ -324,7 +324,7 @@ let package = Package(
             name: "Auth0AuthTests",
             dependencies: [
                 "Auth0Auth", "AuthCryptography", "AuthRecovery", "AuthSandbox", "CurlTransport", "HTTPRecovery",
-                "HTTPRecoveryTesting", "SignInSupport", "WebAuthnTesting",
+                "HTTPRecoveryTesting", "ProcessSupport", "SignInSupport", "WebAuthnTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

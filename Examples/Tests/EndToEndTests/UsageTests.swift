@@ -197,7 +197,7 @@ struct UsageTests {
         let commands = ["  auth-client ", "  auth-sandbox ", "  http-recover "]
         for (line, next) in zip(help, help.dropFirst()) where commands.contains(where: line.hasPrefix) {
             #expect(next.isEmpty || next.hasPrefix("  "), "\(line)")
-            #expect(!line.hasSuffix("\\") || next.hasPrefix("      "), "\(line)")
+            #expect(!line.hasSuffix("\\") || next.hasPrefix("    "), "\(line)")
         }
     }
 

@@ -185,7 +185,7 @@ struct CommandRun: Sendable {
             try await provider.signOut()
             return .ok(name)
         case .signUp, .finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist, .factors,
-            .addFactor, .removeFactor:
+            .addFactor, .removeFactor, .makePrimary:
             let input = try SignInInput(options: options, terminal: terminal, bounds: bounds, listener: listener)
             if command.beginsSession { try options.tokenPlace.check() }
             let output = StandardOutput(terminal: terminal)
