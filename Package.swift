@@ -364,7 +364,8 @@ let package = Package(
             name: "RecoveryServiceTests",
             dependencies: [
                 "RecoveryService", "AuthRecovery", "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting",
-                "RecoveryObservability", "SQLiteRecoveryStore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "RecoveryObservability", "SQLiteRecoveryStore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product("ServiceLifecycle", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
                 .product("UnixSignals", of: "swift-service-lifecycle", trait: "ServiceLifecycle"),
                 .product("Logging", of: "swift-log", trait: "ServiceLifecycle"),
