@@ -7,22 +7,9 @@ import Testing
 
 /// A cluster of real servers, of which the store is told one.
 @Suite(.enabled(if: RedisServer.isAvailable), .timeLimit(.minutes(30))) struct ClusterTests {
-    /// One cluster for all checks of the kit, which have namespaces of their own.
-    actor Shared {
-        static let instance = Shared()
-        private var starting: Task<RedisCluster, any Error>?
-
-        var cluster: RedisCluster {
-            get async throws {
-                let task = starting ?? Task { try await RedisCluster.start() }
-                starting = task
-                return try await task.value
-            }
-        }
-    }
-
+    private static let shared = StartedOnce { try await RedisCluster.start() }
     private static let subject = StoreUnderTest(clock: .own) { namespace in
-        try RedisStore(configuration: try await Shared.instance.cluster.configuration(namespace))
+        try RedisStore(configuration: try await shared.value.configuration(namespace))
     }
 
     @Test(arguments: RecoveryStoreConformance.checks(for: subject))

@@ -6,25 +6,12 @@ import Testing
 @testable import RedisRecoveryStore
 
 @Suite(.enabled(if: RedisServer.isAvailable)) struct ConformanceTests {
-    /// One server for all checks, which have namespaces of their own.
-    actor Shared {
-        static let instance = Shared()
-        private var starting: Task<RedisServer, any Error>?
-
-        var server: RedisServer {
-            get async throws {
-                let task = starting ?? Task { try await RedisServer.start() }
-                starting = task
-                return try await task.value
-            }
-        }
-    }
-
+    private static let shared = StartedOnce { try await RedisServer.start() }
     private static let subject = StoreUnderTest(clock: .own) { namespace in
-        try RedisStore(configuration: try await Shared.instance.server.configuration(namespace))
+        try RedisStore(configuration: try await shared.value.configuration(namespace))
     } corrupt: { namespace in
         // Half of the keys change their type, the others their content.
-        _ = try await Shared.instance.server.ask(
+        _ = try await shared.value.ask(
             "EVAL",
             """
             for index, key in ipairs(redis.call('KEYS', ARGV[1])) do
@@ -43,6 +30,24 @@ import Testing
     @Test(arguments: RecoveryStoreConformance.checks(for: subject))
     func redisConforms(_ check: RecoveryStoreConformance.Check) async throws {
         try await check(Self.subject)
+    }
+}
+
+/// What all checks of the kit share, which have namespaces of their own in it: started by the first that needs it.
+actor StartedOnce<Value: Sendable> {
+    private let start: @Sendable () async throws -> Value
+    private var starting: Task<Value, any Error>?
+
+    init(_ start: @escaping @Sendable () async throws -> Value) {
+        self.start = start
+    }
+
+    var value: Value {
+        get async throws {
+            let task = starting ?? Task { [start] in try await start() }
+            starting = task
+            return try await task.value
+        }
     }
 }
 #endif
