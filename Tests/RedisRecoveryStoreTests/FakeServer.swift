@@ -46,7 +46,8 @@ final class FakeServer: Sendable {
     /// How many connections were made.
     var connections: Int { count.withLock { $0 } }
 
-    func configuration(timeout: Duration = .seconds(5)) -> RedisStore.Configuration {
+    /// - Parameter timeout: Nothing waits for it unless a test says so: a busy machine may take its time.
+    func configuration(timeout: Duration = .seconds(60)) -> RedisStore.Configuration {
         RedisStore.Configuration(
             endpoint: .tcp(host: "127.0.0.1", port: listener.port),
             password: "s3cret",

@@ -42,7 +42,7 @@ import Testing
             ServerError(Array("TRYAGAIN Multiple keys request during rehashing of slot".utf8)).redirection == .isSplit
         )
         #expect(
-            ServerError(Array("CROSSSLOT Keys in request don't hash to the same slot".utf8)).redirection == .isSplit
+            ServerError(Array("CROSSSLOT Keys in request don't hash to the same slot".utf8)).redirection == .isSpread
         )
     }
 }

@@ -3,7 +3,8 @@ public import HTTPRecovery
 import RedisRecoveryStore
 import SQLiteRecoveryStore
 
-/// Where limits, lockouts, budgets and leases are remembered: `memory`, `sqlite:PATH` or `redis://HOST:PORT`.
+/// Where limits, lockouts, budgets and leases are remembered: `memory`, `sqlite:PATH`, or a URL of Redis as
+/// `RedisStore.Configuration.init(url:)` reads it.
 public struct StateOption: Sendable {
     private enum Place: Sendable {
         case memory
@@ -28,7 +29,8 @@ public struct StateOption: Sendable {
             guard !path.isEmpty else { throw InvalidOption("write the file's path behind sqlite:") }
             return StateOption(place: .sqlite(path: String(path)))
         }
-        guard text.hasPrefix("redis://") || text.hasPrefix("rediss://") else {
+        // Whatever the store can be led to by a URL: one server, a cluster, Sentinels.
+        guard text.hasPrefix("redis"), text.contains("://") else {
             throw InvalidOption("write memory, sqlite:PATH, or redis://HOST:PORT")
         }
         do {

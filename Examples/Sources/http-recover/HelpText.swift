@@ -78,7 +78,8 @@ enum HelpText {
         needs a password, --state-env and --proxy-env take the URL from the environment, as --client-secret-env does.
 
         STATE. With --state sqlite:PATH or redis://HOST:PORT other runs of the program know of limits and lockouts too, \
-        and share the retry budget. While the store cannot be reached, the program goes by its own memory and says so \
+        and share the retry budget; redis://HOST,HOST is a cluster, redis+sentinel://HOST,HOST/PRIMARY a primary that \
+        Sentinels know. While the store cannot be reached, the program goes by its own memory and says so \
         once.
 
         WHAT IS TOLD. Errors go to standard error. On a screen, waits are told and counted down; --quiet leaves them out, \

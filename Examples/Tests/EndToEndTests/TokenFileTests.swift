@@ -132,6 +132,7 @@ struct TokenFileTests {
             "--client-secret-env", "NO_SUCH_VARIABLE_HERE",
         ],
         ["--state", "nowhere"], ["--state", "sqlite:"], ["--state", "redis://"], ["--state", "redis://host:99999"],
+        ["--state", "redis+sentinel://host"], ["--state", "redis+other://host"],
     ])
     func whatContradictsItselfSendsNothing(options: [String]) async throws {
         let end = try await BuiltProgram.run("http-recover", options + ["http://127.0.0.1:1/"])
@@ -169,11 +170,12 @@ struct StateTests {
         }
     }
 
-    @Test func aStoreThatIsGoneIsSaidOnceAndFailsNothing() async throws {
+    @Test(arguments: ["redis://127.0.0.1:1", "redis://127.0.0.1:1,127.0.0.1:2", "redis+sentinel://127.0.0.1:1/main"])
+    func aStoreThatIsGoneIsSaidOnceAndFailsNothing(url: String) async throws {
         try await Bench.run { bench in
             let end = try await BuiltProgram.run(
                 "http-recover",
-                ["--state", "redis://127.0.0.1:1", "--repeat", "20", bench.sandbox.url + "/oauth/keys"]
+                ["--state", url, "--repeat", "20", bench.sandbox.url + "/oauth/keys"]
             )
             #expect(end.status == 0)
             #expect(end.output == String(repeating: "200\n", count: 20))

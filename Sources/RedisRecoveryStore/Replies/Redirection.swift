@@ -7,8 +7,10 @@ enum Redirection: Sendable, Hashable {
     case moved(Place)
     /// The keys are on their way to another node, which is to be asked this time.
     case asks(Place)
-    /// The keys of the command are on two nodes at present, or in several parts of the cluster.
+    /// The keys of the command are on two nodes at present, and together again soon.
     case isSplit
+    /// The keys of the command are in several slots of the cluster, as long as it is one.
+    case isSpread
 
     /// A host, empty if it is the one that was asked, and a port.
     struct Place: Sendable, Hashable {
@@ -20,7 +22,8 @@ enum Redirection: Sendable, Hashable {
     init?(_ line: ArraySlice<UInt8>) {
         let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
         switch words.first.map({ String(decoding: $0, as: UTF8.self) }) {
-        case "CROSSSLOT", "TRYAGAIN": self = .isSplit
+        case "TRYAGAIN": self = .isSplit
+        case "CROSSSLOT": self = .isSpread
         case "MOVED":
             guard let place = Place(words) else { return nil }
             self = .moved(place)

@@ -74,12 +74,14 @@ final class Router: Sendable {
                 guard moves <= Self.mostMoves else { throw error.storeError }
                 move(command.part, to: target.endpoint(seenFrom: place))
             case .asks(let target): asked = target.endpoint(seenFrom: place)
-            case .isSplit:
+            case .isSplit where command.part != nil:
                 markCluster()
-                // Keys of several parts are asked for one by one; those of one part are together again soon.
-                guard command.part != nil else { throw Split() }
                 waits += 1
                 try await Task.sleep(for: .milliseconds(min(2 * waits, 20)))
+            case .isSplit, .isSpread:
+                markCluster()
+                // Keys of several parts are asked for part by part; those of one part are in one slot everywhere.
+                throw command.part == nil ? Split() : error.storeError
             case nil:
                 guard error.asksForReconnection else { throw error.storeError }
                 failed[place] = error.storeError
