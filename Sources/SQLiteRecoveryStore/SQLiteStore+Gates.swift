@@ -160,7 +160,7 @@ extension SQLiteStore {
     }
 
     private func data(_ key: SharedState.Gate.Key) -> DatabaseValue {
-        data(Array(key.stableText(salt: namespace).utf8))
+        data(Array(key.stableText(salt: salt).utf8))
     }
 }
 #endif

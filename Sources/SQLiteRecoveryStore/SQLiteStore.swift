@@ -25,6 +25,7 @@ public final class SQLiteStore: RecoveryStore {
 
     let connection: SQLiteConnection
     let namespace: [UInt8]
+    let salt: Fingerprint.Salt
     let clock: BootClock
     let gateLimit: Int
 
@@ -48,6 +49,7 @@ public final class SQLiteStore: RecoveryStore {
     ) {
         self.connection = SQLiteConnection(path: path, lockTimeout: lockTimeout)
         self.namespace = Array(namespace.utf8)
+        salt = Fingerprint.Salt(self.namespace)
         self.clock = clock
         self.gateLimit = max(1, gateLimit)
     }

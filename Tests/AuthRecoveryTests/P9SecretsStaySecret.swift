@@ -134,10 +134,10 @@ import Testing
         let state = SharedState(store)
         let key = SharedState.Gate.Key(scope: .account, origin: Bench.origin, name: Self.planted)
         await state.close(SharedState.Gate(key: key, reason: .accountLocked, opensAt: nil))
-        let text = key.stableText(salt: Array("billing".utf8))
+        let text = key.stableText(salt: .init(Array("billing".utf8)))
         #expect(!text.contains(Self.planted))
-        #expect(text == key.stableText(salt: Array("billing".utf8)))
-        #expect(text != key.stableText(salt: Array("shipping".utf8)), "no fingerprint serves in two namespaces")
+        #expect(text == key.stableText(salt: .init(Array("billing".utf8))))
+        #expect(text != key.stableText(salt: .init(Array("shipping".utf8))), "no fingerprint serves in two namespaces")
         #expect(!text.contains(Fingerprint.text(of: Self.planted)), "nor one that was made beforehand")
     }
 }

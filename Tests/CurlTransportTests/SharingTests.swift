@@ -84,6 +84,34 @@ struct SharingTests {
         withExtendedLifetime(front) {}
     }
 
+    /// Who leaves before an answer leaves a connection with frames to read behind, and no stray answer.
+    @Test
+    func aConnectionOutlivesItsOnlyTransfer() async throws {
+        let hasLeft = FaultServer.Gate()
+        let ping = HTTP2Frame.bytes(type: 6, flags: 0, stream: 0, [0, 1, 2, 3, 4, 5, 6, 7])
+        let server = try FaultServer.http2 { stream, index in
+            var answer = HTTP2Answer(HTTP2Frame.ok(stream))
+            if index == 1 { (answer.bytes, answer.later, answer.gate) = ([], ping, hasLeft) }
+            return answer
+        }
+        let other = try FaultServer(.answer())
+        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
+        let transport = CurlTransport.patient(.init(loops: 1, httpVersion: .http2, caFile: front.caFile))
+        let request = HTTPRequest.to(front.authority, scheme: "https")
+        #expect(try await transport.fetch(request).head.status == .ok)
+        let leaving = Task { try await transport.fetch(request) }
+        _ = try await server.requests(count: 2)
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await leaving.value }
+        hasLeft.open()
+        // The loop turns, and meets what has come.
+        for _ in 0..<100 { _ = try await transport.fetch(.to(other.authority)) }
+        #expect(try await transport.fetch(request).head.status == .ok)
+        #expect(server.receivedRequests.map(\.path) == ["/1", "/3", "/5"])
+        #expect(server.connectionCount == 1)
+        withExtendedLifetime(front) {}
+    }
+
     /// Nothing is shared with a server of HTTP/1.1: thirty requests that wait for each other are there together.
     @Test
     func aServerWithoutHTTP2IsNotWaitedFor() async throws {

@@ -43,18 +43,7 @@ package final class TLSFront: Sendable {
     }
 
     private init(port plainPort: Int, protocols: [String], name: String, settings: String, handshakes: Int) throws {
-        var template = Array("/tmp/tls-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
-        directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
-        (caFile, keyFile) = ("\(directory)/cert.pem", "\(directory)/key.pem")
-        let openssl = try Program(
-            "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=test", "-addext", "subjectAltName=\(name)", "-keyout", keyFile, "-out", caFile,
-            ]
-        )
-        guard openssl.waitForExit() == 0 else { throw Failure(what: "openssl made no certificate") }
+        (directory, caFile, keyFile) = try Self.makeCertificate(name: name)
         process = try Program(
             "python3",
             [
@@ -73,6 +62,23 @@ package final class TLSFront: Sendable {
     }
 
     package var authority: String { "127.0.0.1:\(port)" }
+
+    /// A directory with a new certificate that signs itself, and its key.
+    static func makeCertificate(name: String) throws -> (directory: String, certificate: String, key: String) {
+        var template = Array("/tmp/tls-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw Failure(what: "no temporary directory") }
+        let directory = template.dropLast().reduce(into: "") { $0.unicodeScalars.append(Unicode.Scalar(UInt8($1))) }
+        let (certificate, key) = ("\(directory)/cert.pem", "\(directory)/key.pem")
+        let openssl = try Program(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=test", "-addext", "subjectAltName=\(name)", "-keyout", key, "-out", certificate,
+            ]
+        )
+        guard openssl.waitForExit() == 0 else { throw Failure(what: "openssl made no certificate") }
+        return (directory, certificate, key)
+    }
 
     private var encryptedKeyFile: String { "\(directory)/encrypted.pem" }
 

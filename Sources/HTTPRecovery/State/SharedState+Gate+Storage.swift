@@ -5,7 +5,7 @@ extension SharedState.Gate.Key {
     /// - Parameter salt: What all who share the store have, such as its namespace and a secret. Without a secret it keeps
     ///   tables that were made beforehand, and fingerprints of other namespaces, from being of use; who reads the store
     ///   and guesses a name can still see that the guess is right.
-    package func stableText(salt: [UInt8]) -> String {
+    package func stableText(salt: Fingerprint.Salt) -> String {
         let digest = name.isEmpty ? "" : Fingerprint.text(of: name, salt: salt)
         return "\(scope.rawValue)|\(origin)|\(digest)"
     }

@@ -11,8 +11,17 @@ package enum Fingerprint {
 
     /// The first 128 bits of a SHA-256 over the salt's own and the text, in hexadecimal: another fingerprint for each
     /// salt.
-    package static func text(of text: String, salt: [UInt8]) -> String {
-        hexadecimal(SHA256.hash(SHA256.hash(salt) + Array(text.utf8)))
+    package static func text(of text: String, salt: Salt) -> String {
+        hexadecimal(SHA256.hash(salt.hash + Array(text.utf8)))
+    }
+
+    /// What sets fingerprints apart from others of the same text.
+    package struct Salt: Sendable {
+        fileprivate let hash: [UInt8]
+
+        package init(_ bytes: [UInt8]) {
+            hash = SHA256.hash(bytes)
+        }
     }
 
     private static func hexadecimal(_ hash: [UInt8]) -> String {

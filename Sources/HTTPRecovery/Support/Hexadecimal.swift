@@ -2,7 +2,10 @@
 package enum Hexadecimal {
     /// The bytes in lower case.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: bytes.flatMap { digits(of: $0) }, as: UTF8.self)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.underestimatedCount)
+        for byte in bytes { text += digits(of: byte) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The bytes of a text in either case; nil if it is none.

@@ -6,32 +6,22 @@
 package enum SHA256 {
     /// The hash of the bytes, 32 bytes long.
     package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var compressor = Compressor()
-        var block: [UInt8] = []
-        block.reserveCapacity(64)
-        var length: UInt64 = 0
-        for byte in bytes {
-            block.append(byte)
-            length &+= 1
-            if block.count == 64 {
-                compressor.add(block)
-                block.removeAll(keepingCapacity: true)
-            }
-        }
+        var message = Array(bytes)
+        let length = UInt64(message.count) &* 8
         // The message ends with a one bit, zeros to the last eight bytes of a block, and its length in bits.
-        block.append(0x80)
-        if block.count > 56 {
-            block += [UInt8](repeating: 0, count: 64 - block.count)
-            compressor.add(block)
-            block.removeAll(keepingCapacity: true)
+        let count = (message.count + 72) / 64 * 64
+        message.reserveCapacity(count)
+        message.append(0x80)
+        message.append(contentsOf: repeatElement(0, count: count - 8 - message.count))
+        for shift in stride(from: 56, through: 0, by: -8) { message.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        var compressor = Compressor()
+        for start in stride(from: 0, to: count, by: 64) { compressor.add(message, from: start) }
+        var hash: [UInt8] = []
+        hash.reserveCapacity(32)
+        for word in compressor.state {
+            for shift in stride(from: 24, through: 0, by: -8) { hash.append(UInt8(truncatingIfNeeded: word >> shift)) }
         }
-        block += [UInt8](repeating: 0, count: 56 - block.count)
-        let bits = length &* 8
-        for shift in stride(from: 56, through: 0, by: -8) { block.append(UInt8(truncatingIfNeeded: bits >> shift)) }
-        compressor.add(block)
-        return compressor.state.flatMap { word in
-            stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
-        }
+        return hash
     }
 
     /// The state of a hash between two blocks of 64 bytes.
@@ -41,9 +31,10 @@ package enum SHA256 {
         ]
         private var schedule = [UInt32](repeating: 0, count: 64)
 
-        mutating func add(_ block: [UInt8]) {
+        mutating func add(_ message: [UInt8], from start: Int) {
             for index in 0..<16 {
-                schedule[index] = block[(index * 4)..<(index * 4 + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+                let place = start + index * 4
+                schedule[index] = message[place..<(place + 4)].reduce(0) { $0 << 8 | UInt32($1) }
             }
             for index in 16..<64 {
                 let (early, late) = (schedule[index - 15], schedule[index - 2])
@@ -53,10 +44,10 @@ package enum SHA256 {
             }
             var (a, b, c, d) = (state[0], state[1], state[2], state[3])
             var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-            for index in 0..<64 {
+            for (constant, word) in zip(SHA256.constants, schedule) {
                 let sum1 = e.rotated(by: 6) ^ e.rotated(by: 11) ^ e.rotated(by: 25)
                 let choice = (e & f) ^ (~e & g)
-                let first = h &+ sum1 &+ choice &+ SHA256.constants[index] &+ schedule[index]
+                let first = h &+ sum1 &+ choice &+ constant &+ word
                 let sum0 = a.rotated(by: 2) ^ a.rotated(by: 13) ^ a.rotated(by: 22)
                 let majority = (a & b) ^ (a & c) ^ (b & c)
                 (h, g, f, e) = (g, f, e, d &+ first)

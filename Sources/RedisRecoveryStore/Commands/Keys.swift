@@ -13,7 +13,7 @@ struct Keys: Sendable {
     }
 
     private let tags: [String]
-    private let salt: [UInt8]
+    private let salt: Fingerprint.Salt
 
     /// The channel on which gates that close and open are told of.
     let channel: String
@@ -24,7 +24,7 @@ struct Keys: Sendable {
     init(namespace: String, secret: String) {
         tags = (0...UInt8.max).map { "{\(namespace):\(Hexadecimal.encode([$0]))}:" }
         channel = "{\(namespace):gates}"
-        salt = Array(namespace.utf8) + [0] + Array(secret.utf8)
+        salt = Fingerprint.Salt(Array(namespace.utf8) + [0] + Array(secret.utf8))
     }
 
     var probe: Key { Key(name: tags[0] + "probe", part: 0) }
