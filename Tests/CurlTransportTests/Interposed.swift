@@ -2,8 +2,10 @@ import CCurl
 import Glibc
 import HTTPRecovery
 
-/// What loops ask of libcurl and of the system, seen on the way: in the tests' program these functions stand in front of the
-/// libraries' own. What libcurl asks of the system goes past them.
+/// What loops ask of libcurl and of the system, seen on the way.
+///
+/// In the tests' program these functions stand in front of the libraries' own. What libcurl asks of the system goes past
+/// them.
 enum Interposed {
     struct State {
         /// The transfers of each multi handle, by its address, and the most that one has had.
