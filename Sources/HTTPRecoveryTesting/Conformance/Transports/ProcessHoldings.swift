@@ -30,12 +30,12 @@ struct ProcessHoldings: Sendable, CustomStringConvertible {
         return holdings
     }
 
-    /// Whether nothing is more than before: a 20th, or 2 MiB, of the heap for what tasks and threads that have ended leave
-    /// behind; more of what is resident, as it is torn into pieces while thousands of calls come and go.
+    /// Whether nothing is more than before: of the heap a 20th or 2 MiB for the caches of threads, of what is resident an
+    /// eighth or 16 MiB, as it is torn into pieces while thousands of calls come and go.
     func isWithin(_ before: ProcessHoldings) -> Bool {
         descriptors <= before.descriptors && threads <= before.threads
             && heapKibibytes <= before.heapKibibytes + max(before.heapKibibytes / 20, 2048)
-            && kibibytes <= before.kibibytes + max(before.kibibytes / 4, 49_152)
+            && kibibytes <= before.kibibytes + max(before.kibibytes / 8, 16_384)
     }
 
     /// As the C library's allocator counts it (malloc_info(3)); 0 where another stands in front of it.
