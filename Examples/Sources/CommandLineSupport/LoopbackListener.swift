@@ -123,7 +123,7 @@ private struct Socket {
         guard let bound else {
             let code = errno
             close(descriptor)
-            throw FileError("listen at", "port \(port)", code: code)
+            throw FileError("listened at", "port \(port)", code: code)
         }
         return Socket(descriptor: descriptor, port: bound)
     }

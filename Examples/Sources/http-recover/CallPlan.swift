@@ -125,7 +125,9 @@ struct CallPlan: Sendable {
     }
 
     private static func check(_ command: HTTPRecoverCommand) throws(InvalidOption) {
-        if command.urls.isEmpty { throw InvalidOption("a URL is missing: what shall be requested?") }
+        guard !command.urls.isEmpty, !command.urls.contains("") else {
+            throw InvalidOption("a URL is missing\(command.urls.isEmpty ? "" : " or empty"): what shall be requested?")
+        }
         let million = 1_000_000
         let numbers = [
             ("--max-attempts", command.recovery.maxAttempts ?? 1, 1...1000),

@@ -25,13 +25,13 @@ struct PolicyChoice: Sendable {
 
     /// The policies, the first asked first.
     ///
-    /// - Parameter tokens: Renews tokens; a replay, which renews none, has any.
+    /// - Parameter tokens: Renews tokens, of which a replay, which renews none, may have any; nil for a renewal itself.
     func policies(_ tokens: TokenManager?) -> [any RecoveryPolicy] {
         var policies: [any RecoveryPolicy] = [
             RateLimitBackoff(backoff: settings.throttledBackoff ?? settings.backoff)
         ]
         if let longest = settings.longestLockout { policies.append(LockoutWait(atMost: longest)) }
-        if renews { policies.append(SessionRenewal(tokens ?? TokenManager(store: InMemoryTokenStore()))) }
+        if renews, let tokens { policies.append(SessionRenewal(tokens)) }
         policies.append(TransientRetry(backoff: settings.backoff))
         return policies
     }

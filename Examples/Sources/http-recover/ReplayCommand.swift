@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthRecovery
 import CommandLineSupport
 import HTTPRecovery
 
@@ -32,12 +33,13 @@ struct ReplayCommand: ParsableCommand {
     func replay(on terminal: Terminal, output: StandardOutput) throws -> ExitStatus {
         let lines = try LineFile.read(file)
         guard !lines.isEmpty else { return noRecording("holds no recording", terminal) }
+        let tokens = TokenManager(store: InMemoryTokenStore())
         var differences = 0
         for (number, line) in lines.enumerated() {
             guard let line, let recording = line["recording"].flatMap({ CallRecording($0) }),
                 let choice = line["policies"].flatMap({ PolicyChoice($0) })
             else { return noRecording("holds no recording in line \(number + 1)", terminal) }
-            let replay = Recovery.replay(recording, policies: choice.policies(nil))
+            let replay = Recovery.replay(recording, policies: choice.policies(tokens))
             if replay.difference != nil { differences += 1 }
             try show(replay, of: recording, output)
         }

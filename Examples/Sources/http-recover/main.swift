@@ -12,14 +12,15 @@ func perform<Command: ParsableCommand>(
     _ work: (Command, Terminal, StandardOutput) throws -> ExitStatus
 ) -> Never {
     let terminal = Terminal()
+    let arguments = Array(CommandLine.arguments.dropFirst(2))
     do {
-        let command = try Command.parse(Array(CommandLine.arguments.dropFirst(2)))
+        let command = try Command.parse(arguments)
         Program.exit(try work(command, terminal, StandardOutput(terminal: terminal)))
     } catch let error as FileError {
         terminal.write("http-recover: \(error)")
         Program.exit(.badInput)
     } catch {
-        Program.refuse(error, by: Command.self)
+        Program.refuse(error, by: Command.self, arguments: arguments)
     }
 }
 switch CommandLine.arguments.dropFirst().first {

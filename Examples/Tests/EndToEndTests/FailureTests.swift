@@ -85,4 +85,33 @@ struct FailureTests {
             #expect(bench.routes.count <= 1)
         }
     }
+
+    /// A kind alone helps nobody who has to change something.
+    @Test(
+        arguments: [
+            (
+                "--provider oauth --base-url URL/nope --client-id cli sign-in", 77,
+                "Does --base-url name what stands before the server's paths?"
+            ),
+            (
+                "--provider clerk --base-url URL --at nope --redirect-uri http://127.0.0.1/cb sign-in --identifier ada",
+                65,
+                "It is about strategy."
+            ),
+            (
+                "--provider oauth --base-url URL --client-id cli --redirect-uri URL/cb sign-in", 65,
+                "cannot be listened at: Address already in use"
+            ),
+        ] as [(String, Int32, String)]
+    )
+    func whatHasToBeChangedIsTold(line: String, status: Int32, text: String) async throws {
+        try await Bench.run { bench in
+            let words = line.split(separator: " ").map { String($0).replacing("URL", with: bench.sandbox.url) }
+            try write(Self.password, to: bench.directory + "/answers")
+            let answers = ["--no-token-file", "--answers", bench.directory + "/answers"]
+            let end = try await BuiltProgram("auth-client", words + answers, in: bench.directory).end()
+            #expect(end.status == status)
+            #expect(end.errors.contains(text), "\(end.errors)")
+        }
+    }
 }

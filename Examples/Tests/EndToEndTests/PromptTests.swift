@@ -151,4 +151,29 @@ struct PromptTests {
             #expect(end.errors.contains("--resume"))
         }
     }
+
+    @Test func whatIsNoAddressIsAskedForAgain() async throws {
+        let app = ["--client-id", "cli", "--redirect-uri", "https://app.example.com/cb"]
+        try await withProgram(["--provider", "oauth", "--base-url", "URL"] + app, as: ["sign-in"]) { program, _ in
+            try await program.sees("came back: ")
+            program.type("nonsense")
+            try await program.sees("Please copy the whole address")
+            try await program.sees("came back: ", times: 2)
+            program.interrupt()
+            #expect(await program.end().status == 130)
+        }
+    }
+
+    /// A program that reads what is typed says what it waits for.
+    @Test func classifySaysWhatItReads() async throws {
+        try await withTemporaryDirectory { directory in
+            let program = try TerminalProgram("auth-client", ["--provider", "clerk", "classify"], in: directory)
+            try await program.sees("as --help shows, and end with Ctrl-D")
+            program.type("{}")
+            program.endInput()
+            let end = await program.end()
+            #expect(end.status == 0)
+            #expect(end.output.hasPrefix(#"{"name":null,"kind":"invalid_request""#))
+        }
+    }
 }

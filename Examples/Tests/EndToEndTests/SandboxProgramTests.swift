@@ -1,3 +1,4 @@
+import AuthSandbox
 import Glibc
 import HTTPRecovery
 import Testing
@@ -60,6 +61,21 @@ struct SandboxProgramTests {
             #expect(end.errors.contains("/scenario: "))
             #expect(end.output.isEmpty)
         }
+    }
+
+    /// What the sandbox itself says there is, when it is asked for what is not.
+    @Test(arguments: [
+        #"{"kind": "html", "key": 1}"#, #"{"kind": "x"}"#, #"{"kind": "envelope", "envelope": "x"}"#,
+        #"{"kind": "html", "match": {"key": 1}}"#,
+    ])
+    func theHelpListsWhatFaultsThereAre(fault: String) async throws {
+        let error = try #require(#expect(throws: SandboxError.self) { try SandboxFault(json: fault) })
+        let known = error.message.replacing("known keys: ", with: "one of ").split(separator: "one of ").last
+        let help = try await BuiltProgram.run("auth-sandbox", ["--help"]).output
+        let words = Set(help.split { $0.isWhitespace || ",:;()\"".contains($0) })
+        let list = try #require(known?.split(separator: ", "))
+        #expect(list.count > 2)
+        for word in list { #expect(words.contains(word), "\(word)") }
     }
 
     @Test(arguments: [

@@ -100,6 +100,9 @@ struct TerminalProgram: Sendable {
     /// Presses Ctrl-C.
     func interrupt() { press([3]) }
 
+    /// Presses Ctrl-D, which at the beginning of a line ends the input.
+    func endInput() { press([4]) }
+
     private func press(_ keys: [UInt8]) {
         _ = unsafe Glibc.write(master, keys, keys.count)
     }

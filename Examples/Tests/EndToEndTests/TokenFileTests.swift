@@ -93,6 +93,18 @@ struct TokenFileTests {
         }
     }
 
+    @Test func aRefreshTokenThatIsRefusedIsRemoved() async throws {
+        try await Bench.run { bench in
+            _ = try OAuthTests.plant(bench)
+            try bench.sandbox.revokeTokens()
+            let run = try await run(bench, renewal(bench))
+            #expect(run.status == 22)
+            #expect(words(run.events, "refresh", "outcome") == ["rejected"])
+            #expect(Set(words(run.events, "clear", "credential")) == ["access", "refresh"])
+            #expect(try bench.tokens.members?.map(\.key) == ["note"])
+        }
+    }
+
     @Test func anOutageOfTheTokenEndpointRemovesNothing() async throws {
         try await Bench.run { bench in
             let tokens = try OAuthTests.plant(bench)

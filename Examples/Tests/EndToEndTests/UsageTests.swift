@@ -57,6 +57,7 @@ struct UsageTests {
         "--provider okta --base-url URL --link-page https://www.example.com sign-in",
         "--provider clerk --base-url URL --link-page URL --redirect-uri http://127.0.0.1/ sign-in",
         "--provider oauth --base-url URL status",
+        "--provider oauth --base-url URL --client-id cli --redirect-uri nonsense sign-in",
         "--provider clerk --base-url URL --client-id cli status",
         "--provider http --base-url URL status",
         "--provider forgerock --base-url URL --client-id cli status",
@@ -116,6 +117,8 @@ struct UsageTests {
         "--provider clerk --base-url URL --token-file a --no-token-file status",
         "--provider clerk --base-url URL get https://elsewhere.example/v1/me",
         "--provider clerk --base-url URL get URL/v1/me",
+        "--provider clerk --base-url URL get /v1/ü",
+        "--provider clerk --base-url URL request /v1/me?name=😀",
         "--provider forgerock --base-url URL get https://elsewhere.example/json",
     ])
     func whatIsNotUnderstoodSendsNothing(line: String) async throws {
@@ -132,6 +135,8 @@ struct UsageTests {
     /// What is missing or misspelt is the first thing that a newcomer has to see, and not pages of help.
     @Test(arguments: [
         ("auth-client", [], "Missing expected argument '<command>'"), ("http-recover", [], "a URL is missing"),
+        ("http-recover", ["http://127.0.0.1:1", ""], "a URL is missing or empty"),
+        ("http-recover", ["replay"], "Missing expected argument '<FILE>'"),
         (
             "auth-client",
             ["--provider", "clerk", "--base-url", "http://127.0.0.1:1", "sign-in", "--identifer", "ada"],
@@ -140,13 +145,50 @@ struct UsageTests {
         ("auth-client", ["sign-in", "--provider", "auth0", "--tenant", "x"], "Unknown option '--tenant'"),
         ("auth-client", ["sign-in", "--bas-url=x"], "Unknown option '--bas-url'. Did you mean '--base-url'?"),
         ("auth-client", ["sign-in", "more"], "Unexpected argument 'more'"),
+        ("auth-client", ["sign-in"], "--provider is missing: whose server it is (clerk, oauth, okta, forgerock"),
+        (
+            "auth-client", ["--provider", "okta", "status"],
+            "--provider okta needs --org (the org's URL), such as: --org https://example.okta.com"
+        ),
+        (
+            "auth-client", ["--provider", "oauth", "--issuer", "http://127.0.0.1:1", "sign-in"],
+            """
+            --provider oauth needs --base-url (the issuer) and --client-id (the app), such as: \
+            --base-url https://id.example.com --client-id cli
+            """
+        ),
+        (
+            "auth-client",
+            ["--provider", "oauth", "--org=x", "--client-id=y", "--issuer", "x", "--max-age=1", "status"],
+            "--issuer and --max-age belong to --provider okta.\n"
+        ),
+        ("auth-client", ["--provider", "clerk", "--org=x", "--client-id=y", "status"], "--client-id belongs to"),
+        (
+            "auth-client", ["--provider", "okta", "--org=x", "--scope=y", "--acr-values=z", "status"],
+            "--scope needs --client-id, which obtains an app's tokens.\n"
+        ),
+        (
+            "auth-client", ["--provider", "facebook", "--base-url=x", "sign-in"],
+            "--provider facebook needs --app-id (the app), such as: --app-id 1234\n"
+        ),
     ])
     func whatIsWrongIsToldInAFewLines(program: String, arguments: [String], text: String) async throws {
         let end = try await BuiltProgram.run(program, arguments)
         #expect(end.status == 64)
         #expect(end.errors.hasPrefix("Error: \(text)"))
         #expect(end.errors.contains("--help"))
-        #expect(end.errors.split(separator: "\n").count <= 5, "\(end.errors)")
+        #expect(end.errors.split(separator: "\n").count <= 7, "\(end.errors)")
+    }
+
+    @Test(arguments: [[], ["--provider", "okta"]])
+    func whoNamesNoCommandIsToldWhichThereAre(arguments: [String]) async throws {
+        let wrong = try await BuiltProgram.run("auth-client", ["no-such-command"])
+        let names = wrong.errors.split(separator: "\n").filter { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
+        #expect(names.count > 20)
+        let end = try await BuiltProgram.run("auth-client", arguments)
+        #expect(end.status == 64)
+        let words = end.errors.split { !($0.isLetter || $0 == "-") }
+        for name in names { #expect(words.contains(name), "\(name)") }
     }
 
     @Test func aServerThatIsNotThereIsToldWithTheCause() async throws {
@@ -307,6 +349,16 @@ struct UsageTests {
         #expect(providers.count > 5)
         let help = try #require(try await text(arguments).split(separator: "what stands before").dropFirst().first)
         for provider in providers { #expect(help.prefix(300).contains("for \(provider)"), "\(provider)") }
+    }
+
+    @Test(arguments: [
+        ("--way", "identity-engine"), ("--way", "reset_password"), ("--passwordless", "database_email"),
+        ("--auth-type", "rerequest"),
+    ])
+    func theWordsThatAnOptionTakesAreCompleted(option: String, word: String) async throws {
+        let script = try await BuiltProgram.run("auth-client", ["--generate-completion-script", "bash"]).output
+        let completion = script.split(separator: "\n    '\(option)')").dropFirst().first?.prefix { $0 != ";" }
+        #expect(completion?.contains("'\(word)'") == true)
     }
 
     /// Beside the rest argument for its URLs, zsh takes no second one.

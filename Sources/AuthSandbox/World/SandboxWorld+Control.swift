@@ -64,7 +64,7 @@ extension SandboxWorld {
             "POST faults",
             """
             set a fault, or a list of them: {kind, match?: {method?, path?, grant?}, status?, headers?, retry_after?, body?, \
-            code?, message?, meta?, envelope?, delay_ms?, times?, skip?, processed?}
+            code?, message?, meta?, envelope?, delay_ms?, times?, skip?, percent?, processed?}
             """,
             isForUpstream: true
         ) { world, request throws(SandboxError) in

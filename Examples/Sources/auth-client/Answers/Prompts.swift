@@ -51,6 +51,9 @@ final class Prompts: Sendable {
             case "resend" where challenge.key.isRead: tell("Nothing is sent for this, so nothing can be sent again.")
             case "other" where challenge.key == .newPassword: tell("There is no other way here.")
             case "other": return another(than: challenge)
+            // What is no part of an address would only end the sign-in.
+            case _ where challenge.key == .redirect && !text.contains { ":=".contains($0) }:
+                tell("Please copy the whole address from the browser.")
             case _ where challenge.key == .push: for line in Prompts.help(challenge) { tell(line) }
             default: return .text(Secret(text))
             }

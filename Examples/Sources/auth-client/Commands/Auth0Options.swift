@@ -16,7 +16,8 @@ struct Auth0Options: ParsableArguments {
             "A way in without a password that the app has: email, email_link, sms, database_email, database_phone or "
                 + "passkey. May be given several times.",
             valueName: "way"
-        )
+        ),
+        completion: .list(Auth0Configuration.Passwordless.allCases.map(\.rawValue))
     )
     var passwordless: [String] = []
 
@@ -49,21 +50,19 @@ struct Auth0Options: ParsableArguments {
     ///   in without a password.
     func check(for provider: ProviderName, command: CommandName, redirectURI: String?, way: String?) throws {
         guard provider == .auth0 else {
-            let isTold = [connection, audience, newUsername].contains { $0 != nil } || allowsSignUp != nil
-            if isTold || !passwordless.isEmpty || !loginParameters.isEmpty {
-                throw ValidationError(
-                    """
-                    --connection, --audience, --passwordless, --allow-sign-up, --login-parameter and --new-username belong to \
-                    --provider auth0.
-                    """
-                )
-            }
-            return
+            return try Misplaced.refuse(
+                [
+                    "--connection": connection != nil, "--audience": audience != nil,
+                    "--passwordless": !passwordless.isEmpty, "--allow-sign-up": allowsSignUp == true,
+                    "--no-allow-sign-up": allowsSignUp == false, "--login-parameter": !loginParameters.isEmpty,
+                    "--new-username": newUsername != nil,
+                ],
+                belongingTo: "--provider auth0"
+            )
         }
         for name in passwordless where Auth0Configuration.Passwordless(rawValue: name) == nil {
-            throw ValidationError(
-                "--passwordless \(name) is none of email, email_link, sms, database_email, database_phone, passkey."
-            )
+            let words = Auth0Configuration.Passwordless.allCases.map(\.rawValue)
+            throw ValidationError("--passwordless \(name) is none of \(Misplaced.list(words)).")
         }
         _ = try parameters
         if newUsername != nil, way != "sign_up", way != "new_passkey" {
@@ -71,13 +70,7 @@ struct Auth0Options: ParsableArguments {
         }
         guard let way else { return }
         guard Auth0Way(way) != nil else {
-            let passwordless = Auth0Configuration.Passwordless.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError(
-                """
-                --way \(way) is none of password, browser, device, sign_up, reset_password, new_passkey, and without a \
-                password \(passwordless).
-                """
-            )
+            throw ValidationError("--way \(way) is none of \(Misplaced.list(Auth0Way.words)).")
         }
         if ["sign_up", "reset_password"].contains(way), connection == nil {
             throw ValidationError("--way \(way) needs --connection, the database of the account.")
@@ -111,6 +104,11 @@ enum Auth0Way: Sendable {
     /// An account is made with a passkey.
     case newPasskey
     case passwordless(Auth0Configuration.Passwordless)
+
+    /// What the option may say.
+    static let words =
+        ["password", "browser", "device", "sign_up", "reset_password", "new_passkey"]
+        + Auth0Configuration.Passwordless.allCases.map(\.rawValue)
 
     init?(_ name: String) {
         switch name {

@@ -18,7 +18,10 @@ extension AuthClient {
             var command = try parseAsRoot(settings.arguments)
             try command.run()
         } catch {
-            Program.refuse(error, by: Self.self, arguments: settings.arguments, note: settings.note)
+            Program.refuse(error, by: Self.self, arguments: settings.arguments) { message in
+                message.hasPrefix("Missing expected argument '<command>'")
+                    ? CommandName.overview : settings.note(on: message)
+            }
         }
     }
 
@@ -39,7 +42,8 @@ extension AuthClient {
         // What is kept is checked where it is used.
         if command == .saveProfile { return }
         guard namedProvider != nil || !command.needsProvider else {
-            throw ValidationError("--provider is missing: whose server it is. A --profile can tell it.")
+            let names = ProviderName.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--provider is missing: whose server it is (\(names)). A --profile can tell it.")
         }
         try explain.check(for: command)
         try sending.check(for: command)
@@ -47,6 +51,7 @@ extension AuthClient {
             guard !provider.servesNoServer else {
                 throw ValidationError("--provider \(provider.rawValue) serves classify and explain alone.")
             }
+            try checkNeeds()
             try oauth.check(for: provider)
             if softwareKey != nil, ![.okta, .forgerock, .clerk, .auth0].contains(provider) {
                 throw ValidationError("--software-key belongs to --provider okta, forgerock, clerk or auth0.")
@@ -58,9 +63,7 @@ extension AuthClient {
             try auth0.check(for: provider, command: command, redirectURI: oauth.redirectURI, way: way.way)
             let hasApp = oauth.clientID != nil
             try okta.check(for: provider, command: command, way: way.way, hasApp: hasApp)
-            guard let baseURL else {
-                throw ValidationError("--base-url is missing: the URL of what stands before the server's paths.")
-            }
+            let baseURL = baseURL ?? ""
             let base: HTTPRequest
             do {
                 base = try HTTPRequest(url: baseURL)
@@ -71,24 +74,51 @@ extension AuthClient {
                 throw ValidationError("--base-url: \(error)")
             }
             try forgeRock.checkLink(against: base)
-            if command.requestsPath, let path, path.contains("://") { try check(url: path, against: base) }
+            if command.requestsPath, let path { try check(path: path, below: baseURL) }
         }
         let mayAsk = command.mayAsk(at: provider)
         if !mayAsk, answers != nil {
             throw ValidationError("--answers belongs to commands that may ask, such as sign-in.")
         }
-        if !command.beginsSession, identifier != nil || passwordFromInput {
-            throw ValidationError("--identifier and --password-stdin belong to sign-in and sign-up.")
+        if !command.beginsSession {
+            try Misplaced.refuse(
+                ["--identifier": identifier != nil, "--password-stdin": passwordFromInput],
+                belongingTo: "sign-in and sign-up"
+            )
         }
     }
 
+    /// Checks that all is there without which nothing can be begun, and shows how it is written.
+    private func checkNeeds() throws {
+        let given = [
+            "--base-url": baseURL, "--org": baseURL, "--client-id": oauth.clientID, "--app-id": facebook.appID,
+        ]
+        let missing = provider.needs.filter { given[$0.option]??.isEmpty ?? true }
+        guard !missing.isEmpty else { return }
+        let names = Misplaced.list(missing.map { "\($0.option) (\($0.meaning))" })
+        let examples = missing.map { "\($0.option) \($0.example)" }.joined(separator: " ")
+        throw ValidationError("--provider \(provider.rawValue) needs \(names), such as: \(examples)")
+    }
+
+    /// Checks that a path can be requested.
+    ///
     /// A whole URL is taken where the session's credential may go to: as of a gateway beside PingAM.
-    private func check(url: String, against base: HTTPRequest) throws {
-        guard let request = try? HTTPRequest(url: url) else { return }
-        guard provider == .forgerock, Origin(of: request) == Origin(of: base) else {
-            throw ValidationError(
-                "\(command.rawValue) takes a path below the base URL, such as /v1/me: the session's credential goes nowhere else."
-            )
+    private func check(path: String, below baseURL: String) throws {
+        if let url = try? HTTPRequest(url: path) {
+            guard provider == .forgerock, try Origin(of: url) == Origin(of: HTTPRequest(url: baseURL)) else {
+                throw ValidationError(
+                    """
+                    \(command.rawValue) takes a path below the base URL, such as /v1/me: the session's credential goes \
+                    nowhere else.
+                    """
+                )
+            }
+            return
+        }
+        do {
+            _ = try HTTPRequest(url: "\(baseURL)/\(path)")
+        } catch {
+            throw ValidationError("\(command.rawValue): \(error).")
         }
     }
 

@@ -106,7 +106,7 @@ struct AuthClient: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "What to do: sign-in, status, get, request, token, refresh, sign-out, or another of the list above.",
+            "What to do: sign-in, status, get, request, token, refresh, sign-out, or another that --help lists.",
             valueName: "command"
         )
     )

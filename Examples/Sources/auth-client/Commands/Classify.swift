@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
 
@@ -10,6 +11,9 @@ struct Classify {
     func run() throws {
         let classifier = provider.classifier
         let output = StandardOutput(terminal: Terminal(isQuiet: true))
+        if isatty(STDIN_FILENO) != 0 {
+            Terminal().write("Write an exchange in a line, as --help shows, and end with Ctrl-D on a line of its own.")
+        }
         do {
             try StandardInput.forEachLine { line in
                 if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }

@@ -42,9 +42,10 @@ struct ClerkOptions: ParsableArguments {
             throw ValidationError("\(command.rawValue) belongs to --provider clerk.")
         }
         if ticketEnv != nil || idTokenEnv != nil {
-            guard provider == .clerk, command.beginsSession else {
-                throw ValidationError(
-                    "--ticket-env and --id-token-env belong to --provider clerk, sign-in and sign-up."
+            if provider != .clerk || !command.beginsSession {
+                try Misplaced.refuse(
+                    ["--ticket-env": ticketEnv != nil, "--id-token-env": idTokenEnv != nil],
+                    belongingTo: "--provider clerk, sign-in and sign-up"
                 )
             }
             guard idTokenEnv == nil || (place != nil && command == .signIn) else {

@@ -25,6 +25,17 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
     case profiles
     case saveProfile = "save-profile"
 
+    /// What there is, for who has named none.
+    static var overview: String {
+        func names(_ isOne: (Self) -> Bool) -> String { allCases.filter(isOne).map(\.rawValue).joined(separator: ", ") }
+        return """
+              commands:          \(names { $0.needsServer && !$0.isClerks })
+              at clerk too:      \(names(\.isClerks))
+              without a server:  \(names { !$0.needsServer })
+              for example:       auth-client --provider clerk --base-url https://clerk.example.com sign-in
+            """
+    }
+
     /// Whether it asks a server.
     var needsServer: Bool { needsProvider && self != .classify && self != .explain }
 

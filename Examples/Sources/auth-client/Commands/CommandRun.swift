@@ -237,6 +237,9 @@ struct CommandRun: Sendable {
             let who: ScreenText = failure.isLocal ? "This program calls" : "The server calls"
             lines.append("  \(who) it \(code, limit: 100).")
         }
+        if failure.kind == Outcome.Kind.invalidRequest.rawValue, let parameter = failure.parameter {
+            lines.append("  It is about \(parameter, limit: 100).")
+        }
         if let connection = failure.connection { lines.append("  The cause: \(connection)") }
         if let advice = failure.advice { lines.append("  \(advice)") }
         if let place = failure.place { lines.append("  Please go to \(place, limit: 500).") }

@@ -46,10 +46,10 @@ struct ExplainOptions: ParsableArguments {
     /// Checks that the options fit the command.
     func check(for command: CommandName) throws {
         guard command == .explain else {
-            if request != nil || status != nil || presented != nil {
-                throw ValidationError("--request, --status and --presented belong to explain.")
-            }
-            return
+            return try Misplaced.refuse(
+                ["--request": request != nil, "--status": status != nil, "--presented": presented != nil],
+                belongingTo: "explain"
+            )
         }
         if let status, !(100...999).contains(status) { throw ValidationError("--status is a number from 100 to 999.") }
         if let presented, presented != "none", Outcome.CredentialKind(rawValue: presented) == nil {

@@ -27,7 +27,8 @@ struct FacebookOptions: ParsableArguments {
             "Why somebody is asked in a browser who has been asked before: rerequest (permissions that were declined), "
                 + "reauthorize (the access to their data) or reauthenticate (the password).",
             valueName: "why"
-        )
+        ),
+        completion: .list(["rerequest", "reauthorize", "reauthenticate"])
     )
     var authType: String?
 
@@ -40,15 +41,14 @@ struct FacebookOptions: ParsableArguments {
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, hasBrowser: Bool) throws {
         guard provider == .facebook else {
-            if errorTable || [appID, clientTokenEnv, appSecretEnv, authType].contains(where: { $0 != nil }) {
-                throw ValidationError(
-                    """
-                    --app-id, --client-token-env, --app-secret-env, --auth-type and --error-table belong to --provider \
-                    facebook.
-                    """
-                )
-            }
-            return
+            return try Misplaced.refuse(
+                [
+                    "--app-id": appID != nil, "--client-token-env": clientTokenEnv != nil,
+                    "--app-secret-env": appSecretEnv != nil, "--auth-type": authType != nil,
+                    "--error-table": errorTable,
+                ],
+                belongingTo: "--provider facebook"
+            )
         }
         if let authType {
             guard FacebookConfiguration.WebLogin.AuthType(rawValue: authType) != nil else {
@@ -58,7 +58,6 @@ struct FacebookOptions: ParsableArguments {
                 throw ValidationError("--auth-type belongs to sign-in in a browser, with --redirect-uri.")
             }
         }
-        guard appID?.isEmpty == false else { throw ValidationError("--provider facebook needs --app-id.") }
         if command == .signIn, clientTokenEnv == nil, !hasBrowser {
             throw ValidationError(
                 "sign-in needs --client-token-env, which device login presents, or --redirect-uri for a browser."

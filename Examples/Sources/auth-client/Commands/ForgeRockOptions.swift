@@ -79,26 +79,31 @@ struct ForgeRockOptions: ParsableArguments {
         authIndex != nil || forcesAuthentication || skipsSession || upgradesSession || presentsLoginAtOnce
     }
 
+    /// Refuses what says how a sign-in begins.
+    private func refuseBeginnings(belongingTo owner: String) throws {
+        try Misplaced.refuse(
+            [
+                "--auth-index": authIndex != nil, "--force-auth": forcesAuthentication, "--no-session": skipsSession,
+                "--upgrade-session": upgradesSession, "--zero-page": presentsLoginAtOnce, "--resume": resume != nil,
+            ],
+            belongingTo: owner
+        )
+    }
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName) throws {
         guard provider == .forgerock else {
-            let texts = [realm, journey, cookieName, resume, deviceName, returnURI]
-            if beginsOtherwise || !identityProviders.isEmpty || texts.contains(where: { $0 != nil }) {
-                throw ValidationError(
-                    """
-                    --realm, --journey, --auth-index, --force-auth, --no-session, --upgrade-session, --zero-page, \
-                    --cookie-name, --device-name, --identity-provider, --return-uri and --resume belong to --provider forgerock.
-                    """
-                )
-            }
-            return
-        }
-        if resume != nil, command != .signIn { throw ValidationError("--resume belongs to sign-in.") }
-        if beginsOtherwise, command != .signIn {
-            throw ValidationError(
-                "--auth-index, --force-auth, --no-session, --upgrade-session and --zero-page belong to sign-in."
+            try refuseBeginnings(belongingTo: "--provider forgerock")
+            return try Misplaced.refuse(
+                [
+                    "--realm": realm != nil, "--journey": journey != nil, "--cookie-name": cookieName != nil,
+                    "--device-name": deviceName != nil, "--identity-provider": !identityProviders.isEmpty,
+                    "--return-uri": returnURI != nil,
+                ],
+                belongingTo: "--provider forgerock"
             )
         }
+        if command != .signIn { try refuseBeginnings(belongingTo: "sign-in") }
         if resume != nil, beginsOtherwise {
             throw ValidationError("--resume goes on with a journey that has begun: how it begins was said then.")
         }

@@ -23,7 +23,14 @@ enum HelpText {
                      standard input and tells what each means.
           explain    Reads one response on standard input, as curl -i
                      prints it, and tells in words what it means.
-          The last two ask no server and need no --base-url.
+          The last two ask no server and need no --base-url. A line for
+          classify is such as
+            {"name": "n1", "request": {"method": "GET", "path": "/v1/me",
+              "presented": "access"}, "status": 401, "headers": {},
+              "body": ""}
+          with "client_now" for the clock of who asked (epoch seconds); a
+          status of 0 is no answer, and then "error" is never_sent,
+          not_processed or unknown.
           profiles   Lists the profiles.
           save-profile NAME
                      Keeps the options it is given as a profile.

@@ -53,40 +53,48 @@ struct OAuthOptions: ParsableArguments {
 
     /// Checks that the options fit the provider.
     func check(for provider: ProviderName) throws {
-        let app = [clientSecretEnv, scope]
-        let endpoints = [tokenURL, deviceURL]
-        func isGiven(_ options: [String?]) -> Bool { options.contains { $0 != nil } }
-        if authServer != nil, provider != .okta { throw ValidationError("--auth-server belongs to --provider okta.") }
-        let name = provider.rawValue
-        switch provider.registration {
-        case .withEndpoints, .required:
-            guard clientID?.isEmpty == false else { throw ValidationError("--provider \(name) needs --client-id.") }
-            if provider.registration == .required { try checkEndpoints(endpoints) }
-        case .withRedirect:
-            try checkEndpoints(endpoints)
-            if clientID?.isEmpty != false, clientID != nil || isGiven(app + [redirectURI, authServer]) {
-                throw ValidationError("These options need --client-id, which obtains an app's tokens.")
-            }
-            if clientID != nil, redirectURI?.isEmpty != false {
-                throw ValidationError("--provider \(name) with --client-id needs --redirect-uri.")
-            }
-        case .scopeAlone:
-            if isGiven([clientID, clientSecretEnv] + endpoints) {
-                throw ValidationError("Of these options --scope and --redirect-uri belong to --provider \(name).")
-            }
-        case .none:
-            if isGiven([clientID] + app + endpoints) {
-                throw ValidationError(
-                    "--client-id, --client-secret-env, --scope, --token-url and --device-url belong to "
-                        + "--provider oauth, auth0, okta or forgerock (--scope to facebook too)."
-                )
-            }
+        if let redirectURI, !redirectURI.contains(":") {
+            throw ValidationError("--redirect-uri: write the whole address, such as http://127.0.0.1/callback.")
         }
-    }
-
-    private func checkEndpoints(_ endpoints: [String?]) throws {
-        if endpoints.contains(where: { $0 != nil }) {
-            throw ValidationError("--token-url and --device-url belong to --provider oauth.")
+        let registration = provider.registration
+        if provider != .okta {
+            try Misplaced.refuse(["--auth-server": authServer != nil], belongingTo: "--provider okta")
+        }
+        if registration != .withEndpoints {
+            try Misplaced.refuse(
+                ["--token-url": tokenURL != nil, "--device-url": deviceURL != nil],
+                belongingTo: "--provider oauth"
+            )
+        }
+        if registration == .none {
+            try Misplaced.refuse(
+                ["--scope": scope != nil],
+                belongingTo: "--provider oauth, auth0, okta, forgerock or facebook"
+            )
+        }
+        if registration == .none || registration == .scopeAlone {
+            try Misplaced.refuse(
+                ["--client-id": clientID != nil, "--client-secret-env": clientSecretEnv != nil],
+                belongingTo: "--provider oauth, auth0, okta or forgerock"
+            )
+        }
+        guard registration == .withRedirect else { return }
+        if clientID?.isEmpty == true { throw ValidationError("--client-id is empty.") }
+        if clientID == nil {
+            try Misplaced.refuse(
+                [
+                    "--client-secret-env": clientSecretEnv != nil,
+                    "--scope": scope != nil, "--redirect-uri": redirectURI != nil, "--auth-server": authServer != nil,
+                ],
+                needing: "--client-id, which obtains an app's tokens"
+            )
+        } else if redirectURI?.isEmpty != false {
+            throw ValidationError(
+                """
+                --client-id needs --redirect-uri, where the app's answers go as it is registered, such as \
+                --redirect-uri com.example.cli:/callback.
+                """
+            )
         }
     }
 }

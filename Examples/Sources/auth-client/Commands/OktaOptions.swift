@@ -12,7 +12,8 @@ struct WayOptions: ParsableArguments {
             okta: authentication, identity-engine or direct; default: what the org runs on.
             """,
             valueName: "way"
-        )
+        ),
+        completion: .list(Auth0Way.words + OktaConfiguration.Way.words)
     )
     var way: String?
 
@@ -79,34 +80,39 @@ struct OktaOptions: ParsableArguments {
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, way: String?, hasApp: Bool) throws {
         guard provider == .okta else {
-            let others = [deviceToken, issuer, acrValues, recoveryTokenEnv, activationTokenEnv]
-            if rememberDevice || maxAge != nil || others.contains(where: { $0 != nil }) {
-                throw ValidationError(
-                    """
-                    --remember-device, --device-token, --issuer, --acr-values, --max-age, --recovery-token-env and \
-                    --activation-token-env belong to --provider okta.
-                    """
-                )
-            }
-            return
+            return try Misplaced.refuse(
+                [
+                    "--remember-device": rememberDevice, "--device-token": deviceToken != nil,
+                    "--issuer": issuer != nil,
+                    "--acr-values": acrValues != nil, "--max-age": maxAge != nil,
+                    "--recovery-token-env": recoveryTokenEnv != nil,
+                    "--activation-token-env": activationTokenEnv != nil,
+                ],
+                belongingTo: "--provider okta"
+            )
         }
-        if recoveryTokenEnv != nil || activationTokenEnv != nil, command != .signIn {
-            throw ValidationError("--recovery-token-env and --activation-token-env belong to sign-in.")
+        if command != .signIn {
+            try Misplaced.refuse(
+                [
+                    "--remember-device": rememberDevice, "--recovery-token-env": recoveryTokenEnv != nil,
+                    "--activation-token-env": activationTokenEnv != nil,
+                ],
+                belongingTo: "sign-in"
+            )
         }
         guard recoveryTokenEnv == nil || activationTokenEnv == nil else {
             throw ValidationError("--recovery-token-env and --activation-token-env: a sign-in begins in one way.")
         }
-        if acrValues != nil || maxAge != nil, !hasApp {
-            throw ValidationError("--acr-values and --max-age need --client-id, which obtains an app's tokens.")
-        }
         if let maxAge, maxAge < 0 { throw ValidationError("--max-age: the seconds are negative.") }
-        if rememberDevice, command != .signIn { throw ValidationError("--remember-device belongs to sign-in.") }
-        if issuer != nil, !hasApp {
-            throw ValidationError("--issuer needs --client-id, which obtains an app's tokens.")
+        if !hasApp {
+            try Misplaced.refuse(
+                ["--acr-values": acrValues != nil, "--max-age": maxAge != nil, "--issuer": issuer != nil],
+                needing: "--client-id, which obtains an app's tokens"
+            )
         }
         guard let way else { return }
         guard let found = OktaConfiguration.Way(option: way) else {
-            throw ValidationError("--way \(way) is none of authentication, identity-engine and direct.")
+            throw ValidationError("--way \(way) is none of \(Misplaced.list(OktaConfiguration.Way.words)).")
         }
         if found != .authentication, !hasApp {
             throw ValidationError("--way \(way) needs --client-id, which obtains an app's tokens.")
@@ -115,6 +121,9 @@ struct OktaOptions: ParsableArguments {
 }
 
 extension OktaConfiguration.Way {
+    /// What the option may say.
+    static let words = ["authentication", "identity-engine", "direct"]
+
     init?(option: String) {
         switch option {
         case "authentication": self = .authentication

@@ -31,6 +31,24 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
+    /// The options without which no server of its kind can be asked: what each means, and how it may look.
+    var needs: [(option: String, meaning: String, example: String)] {
+        switch self {
+        case .clerk: [("--base-url", "what stands before /v1", "https://clerk.example.com")]
+        case .oauth: [("--base-url", "the issuer", "https://id.example.com"), ("--client-id", "the app", "cli")]
+        case .okta: [("--org", "the org's URL", "https://example.okta.com")]
+        case .forgerock: [("--base-url", "what stands before /json", "https://id.example.com/am")]
+        case .facebook:
+            [
+                ("--base-url", "what stands before the version", "https://graph.facebook.com"),
+                ("--app-id", "the app", "1234"),
+            ]
+        case .auth0:
+            [("--base-url", "the tenant's URL", "https://example.eu.auth0.com"), ("--client-id", "the app", "abc")]
+        case .http: []
+        }
+    }
+
     /// Whether only what is logged can be asked about, and no server.
     var servesNoServer: Bool { self == .http }
 

@@ -40,8 +40,11 @@ struct SendingOptions: ParsableArguments {
 
     /// Checks that the options fit the command.
     func check(for command: CommandName) throws {
-        if command != .request, method != nil || !headers.isEmpty || !data.isEmpty {
-            throw ValidationError("-X, -H and -d belong to request.")
+        if command != .request {
+            try Misplaced.refuse(
+                ["-X": method != nil, "-H": !headers.isEmpty, "-d": !data.isEmpty],
+                belongingTo: "request"
+            )
         }
         if command != .token, shows { throw ValidationError("--show belongs to token.") }
         if command == .token, !shows, isatty(STDOUT_FILENO) != 0 {

@@ -80,7 +80,7 @@ struct Report: Sendable {
                 remedies: error.remedies.map(\.rawValue),
                 connection: FailureText.connection(error),
                 place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
-                advice: advice(on: error, of: provider),
+                advice: advice(on: error, of: provider, isAboutPath: isAboutPath),
                 isLocal: error.isOfThisSide
             )
             return Report(
@@ -139,7 +139,7 @@ struct Report: Sendable {
     private static let keyAdvice =
         "--software-key FILE answers with a key in software; --answers can hold what another key has answered."
 
-    private static func advice(on error: RecoveryError, of provider: String?) -> String? {
+    private static func advice(on error: RecoveryError, of provider: String?, isAboutPath: Bool) -> String? {
         if error.outcome.transportError?.code == .certificateRejected {
             return "--cacert FILE trusts another authority."
         }
@@ -154,6 +154,9 @@ struct Report: Sendable {
         case (.misconfigured, _) where provider == "forgerock":
             "Do --base-url, --realm and --journey name what the server has?"
         case (.misconfigured, _): "Do the options name the server and the app as they are registered there?"
+        // What has no code is not the API's own answer about something that it looked for.
+        case (.notFound, _) where error.outcome.code == nil && !isAboutPath:
+            "Does --base-url name what stands before the server's paths?"
         case (.reauthenticationRequired, _): "The command sign-in begins a session."
         case (.alreadySignedIn, _): "The command sign-out ends the session that is there."
         case (_, .waitExceedsLimit): "--max-wait sets the longest wait."
