@@ -23,10 +23,12 @@ public struct Credentials: Sendable, Hashable {
     /// Kept if the server rotates refresh tokens, so that another process does not present one again that may have
     /// been used.
     public var renewalBeganAt: Timestamp? {
-        didSet { if renewalBeganAt != oldValue { renewalBootTime = nil } }
+        didSet { if renewalBeganAt != oldValue { (renewalBootTime, renewalRepeats) = (nil, 0) } }
     }
     /// The same moment by the machine's boot clock, if it is known.
     var renewalBootTime: BootClock.Value?
+    /// How often somebody has set out since to present the refresh token again.
+    var renewalRepeats: UInt32 = 0
     /// Members of the stored form that this version of the library does not know; they are kept.
     public var others: [JSONValue.Member]
 
@@ -84,7 +86,7 @@ public struct Credentials: Sendable, Hashable {
         case .refresh:
             refreshToken = nil
             renewalBeganAt = nil
-            forget(.refreshToken, .renewalBeganAt, .renewalBootTime)
+            forget(.refreshToken, .renewalBeganAt, .renewalBootTime, .renewalRepeats)
         case .client:
             clientToken = nil
             forget(.clientToken)
@@ -105,22 +107,38 @@ public struct Credentials: Sendable, Hashable {
 }
 
 extension Credentials {
-    /// Writes down that a renewal begins.
-    mutating func markRenewal(at time: TimeSource) {
-        renewalBeganAt = time.wallTime
-        renewalBootTime = time.bootClock.map { $0.read() }
+    /// Writes down that a renewal begins, or that the refresh token is presented again.
+    mutating func markRenewal(at moment: Moment) {
+        guard renewalBeganAt == nil else {
+            renewalRepeats &+= 1
+            return
+        }
+        renewalBeganAt = moment.wallTime
+        renewalBootTime = moment.boot
     }
 
     /// When the renewal was begun whose end is not known, by the time of this process.
     ///
     /// Two processes of one machine need not agree on the wall clock's time, if it was set between their starts: within
     /// one run of the machine its boot clock tells.
-    func renewalBegan(by time: TimeSource) -> Timestamp? {
+    func renewalBegan(by moment: Moment) -> Timestamp? {
         guard renewalBeganAt != nil, let mark = renewalBootTime, !mark.boot.isEmpty,
-            let now = time.bootClock?.read(), now.boot == mark.boot, now.microseconds >= mark.microseconds
+            let now = moment.boot, now.boot == mark.boot, now.microseconds >= mark.microseconds
         else { return renewalBeganAt }
-        return time.wallTime.advanced(by: .microseconds(mark.microseconds - now.microseconds))
+        return moment.wallTime.advanced(by: .microseconds(mark.microseconds - now.microseconds))
     }
+}
+
+/// A moment by the clocks of this process.
+struct Moment: Sendable, Hashable {
+    var wallTime: Timestamp
+    /// The same by the machine's boot clock, if it is known.
+    var boot: BootClock.Value?
+}
+
+extension TimeSource {
+    /// The present.
+    var moment: Moment { Moment(wallTime: wallTime, boot: bootClock?.read()) }
 }
 
 extension Credentials {
@@ -141,6 +159,7 @@ enum StoredKey: String, CaseIterable {
     case ssoToken = "sso_token"
     case renewalBeganAt = "renewal_began_at"
     case renewalBootTime = "renewal_began_boot"
+    case renewalRepeats = "renewal_repeats"
 }
 
 // Members that this version does not know may be secrets too.

@@ -34,3 +34,33 @@ enum RenewalEnd: Sendable {
         if case .failed(_, _, let cause) = self { cause } else { nil }
     }
 }
+
+extension RenewalEnd {
+    /// Nothing came of it, by an error.
+    static func failed(by error: any Error) -> RenewalEnd {
+        let reason: History.StopReason = error is RenewalInDoubt ? .renewalInDoubt : .repairFailed
+        return .failed(outcome(of: error), reason: reason, cause: error)
+    }
+
+    /// What an error of a renewal means for the calls that wait for it.
+    static func outcome(of error: any Error) -> Outcome {
+        switch error {
+        case let error as RecoveryError: error.outcome
+        case is RenewalInDoubt: graceIsOver
+        case is LeaseLost: heldUp
+        case let error as TransportError: .transport(error)
+        case is TimeoutExceeded: Outcome(.timedOut, processed: .unknown, remedies: [.retry])
+        default: Outcome(.unavailable, processed: .unknown, remedies: [.retry])
+        }
+    }
+
+    /// What a renewal comes to that must not present the refresh token again.
+    static var graceIsOver: Outcome {
+        Outcome(.reauthenticationRequired, scope: .credential, processed: .unknown, remedies: [.reauthenticate])
+    }
+
+    /// What a renewal comes to that was held up until the refresh token must not be presented for it any more.
+    static var heldUp: Outcome {
+        Outcome(.unavailable, processed: .no, remedies: [.retry])
+    }
+}

@@ -63,7 +63,10 @@ enum RenewalRules {
         }
         // The request has to arrive within the grace, too.
         let margin = min(max(grace.scaled(by: 0.1), .milliseconds(100)), .seconds(5))
-        let left = grace.saturatingSubtracting(margin).saturatingSubtracting(max(now.elapsed(since: began), .zero))
+        let elapsed = now.elapsed(since: began)
+        // By a clock that is behind, nobody can tell how long ago it was.
+        guard elapsed >= .zero - margin else { return nil }
+        let left = grace.saturatingSubtracting(margin).saturatingSubtracting(max(elapsed, .zero))
         return left > .zero ? left : nil
     }
 

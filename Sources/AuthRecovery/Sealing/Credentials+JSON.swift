@@ -39,6 +39,7 @@ extension Credentials {
         case .tokenType: tokenType = value.string
         case .renewalBeganAt: renewalBeganAt = value.time
         case .renewalBootTime: renewalBootTime = value.string.flatMap(BootClock.Value.init(text:))
+        case .renewalRepeats: renewalRepeats = value.string.flatMap { UInt32($0) } ?? 0
         }
         return self[stored: key] != nil
     }
@@ -63,6 +64,7 @@ extension Credentials {
         case .ssoToken: ssoToken?.reveal()
         case .renewalBeganAt: renewalBeganAt?.rfc3339
         case .renewalBootTime: renewalBootTime?.text
+        case .renewalRepeats: renewalRepeats == 0 ? nil : "\(renewalRepeats)"
         }
     }
 }

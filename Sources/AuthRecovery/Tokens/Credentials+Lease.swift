@@ -26,13 +26,18 @@ extension Credentials.Lease {
         _ time: TimeSource,
         _ work: () async throws -> Result
     ) async rethrows -> Result {
-        let heartbeat = Task {
+        let heartbeat = heartbeat(for: duration, time)
+        defer { heartbeat.cancel() }
+        return try await work()
+    }
+
+    /// Extends the lease until it is lost, or the task is cancelled.
+    func heartbeat(for duration: Duration, _ time: TimeSource) -> Task<Void, any Error> {
+        Task {
             while true {
                 try await time.sleep(for: duration.scaled(by: 1 / 3), purpose: .guard)
                 guard await extend(for: duration) else { return }
             }
         }
-        defer { heartbeat.cancel() }
-        return try await work()
     }
 }

@@ -35,7 +35,7 @@ public final class SharedState: Sendable {
         self.store = store
         self.timeout = max(timeout, .milliseconds(1))
         self.time = time
-        self.link = StoreLink(store, timeout: self.timeout, time: time, onChange: onChange)
+        self.link = StoreLink(store, timeout: self.timeout, time: time, memory: memory, onChange: onChange)
     }
 
     /// Whether the store answers.

@@ -23,6 +23,8 @@ final class StoreLink: Sendable {
     let store: any RecoveryStore
     let timeout: Duration
     let overlay = RecordOverlay()
+    /// What the process knows of gates by itself.
+    private let memory: InMemoryRecoveryStore
     private let time: TimeSource
     private let state: Locked<State>
     private let onChange: @Sendable (SharedState.Health) -> Void
@@ -38,9 +40,11 @@ final class StoreLink: Sendable {
         _ store: any RecoveryStore,
         timeout: Duration,
         time: TimeSource,
+        memory: InMemoryRecoveryStore,
         onChange: @escaping @Sendable (SharedState.Health) -> Void
     ) {
         self.store = store
+        self.memory = memory
         self.timeout = timeout
         self.time = time
         self.onChange = onChange
@@ -144,6 +148,7 @@ final class StoreLink: Sendable {
         var epoch: UInt64?
         do {
             try await within { _ = try await $0.closedGate(among: [Self.probe], at: self.time.wallTime) }
+            noteKnownGates()
             repeat {
                 try await writeGates()
                 try await writeRecords()
@@ -172,6 +177,15 @@ final class StoreLink: Sendable {
             state.downAt = nil
             state.epoch += 1
             return state.epoch
+        }
+    }
+
+    /// Has all gates written that this process holds closed: the store may have come back empty.
+    private func noteKnownGates() {
+        let now = time.wallTime
+        let known = memory.gates.filter { $0.isClosed(at: now) }
+        state.withLock { state in
+            for gate in known { state.outage.close(gate, at: now) }
         }
     }
 

@@ -183,16 +183,27 @@ import Testing
     }
 
     /// Who was held up until somebody else took over cannot say that the token was not used.
-    @Test func whoHasLostTheLeaseEndsNobodysDoubt() async throws {
-        let clock = ManualClock()
+    ///
+    /// The other one may be one that has lost its lease, and does not know it yet.
+    @Test(arguments: [true, false])
+    func whoeverPresentsItMeanwhileLeavesTheDoubt(hasLease: Bool) async throws {
+        let (clock, later) = (ManualClock(), ManualClock())
         let store = InMemoryTokenStore(RotatingServer.first)
+        // For the other one, time has gone on.
+        later.advance(by: .seconds(6))
         let renewer = HeldUpRenewer {
-            // For the other one, time has gone on. It presents the token, and its answer is lost.
-            let later = ManualClock()
-            let time = later.timeSource()
-            later.advance(by: .seconds(6))
-            let lease = try #require(await store.acquireLease(for: .seconds(5), time: time))
-            await lease.release()
+            let server = RotatingServer(
+                [.lost, .lost, .lost],
+                reuse: .rotating(grace: .seconds(30)),
+                grace: .seconds(30),
+                time: later.timeSource()
+            )
+            let other = TokenManager(store: hasLease ? store : UnfencedTokenStore(store), renewer: server)
+            let call = CallContext(runtime: Runtime(time: later.timeSource()))
+            await #expect(throws: RecoveryError.self) {
+                try await later.skippingWaits(upTo: .seconds(2)) { try await other.renew(call) }
+            }
+            #expect(server.presented.contains("refresh-1"))
         }
         let tokens = TokenManager(store: store, renewer: renewer)
         let runtime = Runtime(time: clock.timeSource())
@@ -219,19 +230,19 @@ import Testing
         }
         let mine = time(0)
         var credentials = RotatingServer.first
-        credentials.markRenewal(at: time(seconds))
+        credentials.markRenewal(at: time(seconds).moment)
         // The stored form keeps it.
         credentials = try Credentials(json: JSONValue(parsing: credentials.json.description))
-        #expect(credentials.renewalBegan(by: mine) == mine.wallTime)
+        #expect(credentials.renewalBegan(by: mine.moment) == mine.wallTime)
         clock.advance(by: .seconds(40))
-        let began = try #require(credentials.renewalBegan(by: mine))
+        let began = try #require(credentials.renewalBegan(by: mine.moment))
         #expect(mine.wallTime.elapsed(since: began) == .seconds(40))
         #expect(RenewalRules.graceLeft(since: began, reuse: grace, at: mine.wallTime) == nil)
         // In another run of the machine there is only the wall clock.
         let other = TimeSource(mine, bootClock: BootClock { BootClock.Value(boot: "other", microseconds: 1) })
-        #expect(credentials.renewalBegan(by: other) == start.advanced(by: .seconds(seconds)))
+        #expect(credentials.renewalBegan(by: other.moment) == start.advanced(by: .seconds(seconds)))
         credentials.renewalBeganAt = nil
-        #expect(credentials.renewalBegan(by: mine) == nil && credentials.json["renewal_began_boot"] == nil)
+        #expect(credentials.renewalBegan(by: mine.moment) == nil && credentials.json["renewal_began_boot"] == nil)
     }
 
     @Test func aServerThatDoesNotRotateIsAskedAgain() async throws {

@@ -74,3 +74,26 @@ final class LosingTokenStore: TokenStore {
         await store.acquireLease(for: duration, time: time).map { Lost(lease: $0) }
     }
 }
+
+/// A store as it is to a process that has lost its lease and does not know it.
+final class UnfencedTokenStore: TokenStore {
+    private struct Believed: Credentials.Lease {
+        let fence: UInt64 = 1
+        func extend(for duration: Duration) async -> Bool { true }
+        func release() async {}
+    }
+
+    private let store: InMemoryTokenStore
+
+    init(_ store: InMemoryTokenStore) {
+        self.store = store
+    }
+
+    func read() async -> Credentials.Stored { await store.read() }
+
+    func replace(version: UInt64, with credentials: Credentials) async -> Credentials.Stored? {
+        await store.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? { Believed() }
+}

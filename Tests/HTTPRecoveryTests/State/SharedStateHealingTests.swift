@@ -25,6 +25,17 @@ import Testing
         #expect(bench.words == ["degraded", "available"])
     }
 
+    /// The store had been told before it went.
+    @Test func aStoreThatCameBackEmptyIsToldOfTheGatesAgain() async {
+        let bench = SharedStateBench()
+        await bench.state.close(bench.gate())
+        await bench.takeDown()
+        bench.store.lose()
+        await bench.bringUp()
+        #expect(await bench.store.contents.closedGate(among: [bench.key()], at: bench.now) != nil)
+        #expect(await bench.state.closedGate(among: [bench.key()]) != nil)
+    }
+
     @Test func aGateThatIsClosedWhileTheStoreHealsIsNotLost() async {
         let bench = SharedStateBench()
         await bench.takeDown()

@@ -14,8 +14,6 @@ import Darwin
 ///
 /// `SOAK_SECONDS=300` in the environment lets it go on for so long, and look at what the process holds in between; it has
 /// to be all that the process does then. Without it a few rounds show that every call ends.
-///
-/// It comes in parts, each a test case of its own: Swift Testing keeps something of every error until a case is over.
 package struct TransportSoak: Sendable {
     /// How the requests go.
     package enum Way: String, Sendable, CaseIterable {
@@ -37,70 +35,49 @@ package struct TransportSoak: Sendable {
 
     private let subject: TransportUnderTest
     private let way: Way
-
-    /// What became of the parts before.
-    private struct Course {
-        /// What was held before each part.
-        var held: [ProcessHoldings] = []
-        var rounds: UInt64 = 0
-        /// How often a call came to what.
-        var outcomes: [String: Int] = [:]
-    }
-
-    private static let courses = Locked<[String: Course]>([:])
-    private static let seconds = unsafe getenv("SOAK_SECONDS").flatMap { unsafe Int(String(cString: $0)) } ?? 0
-    private static let calls = 400
-
-    /// The parts of the whole, in order; one where nothing is looked at.
-    package static let parts = 0..<(seconds > 0 ? 11 : 1)
+    /// How often a call came to what.
+    private let outcomes = Locked<[String: Int]>([:])
 
     package init(_ subject: TransportUnderTest, _ way: Way) {
         (self.subject, self.way) = (subject, way)
     }
 
-    private var name: String { "\(subject), \(way.rawValue)" }
+    private static let seconds = unsafe getenv("SOAK_SECONDS").flatMap { unsafe Int(String(cString: $0)) }
+    private static let calls = 400
 
-    @discardableResult
-    private func note(_ change: (inout Course) -> Void) -> Course {
-        Self.courses.withLock { courses in
-            change(&courses[name, default: Course()])
-            return courses[name] ?? Course()
-        }
-    }
-
-    /// Goes on for a tenth of what the environment says; after the last tenth it compares.
+    /// Goes on as long as the environment says.
     ///
     /// - Throws: ``ConformanceFailure`` when a call ends otherwise than it may, or something has grown.
-    package func run(part: Int) async throws {
+    package func run() async throws {
+        let seconds = Self.seconds ?? 0
         // What the runtime opens for its first sleep stays.
         try await Task.sleep(for: .milliseconds(1))
-        let course = note { if Self.seconds > 0 { $0.held.append(.now()) } }
-        if let held = course.held.last { say("\(course.rounds) rounds of \(Self.calls) calls, \(held)") }
-        if part > 0, part == Self.parts.upperBound - 1 { return try await judge(course) }
         let start = ContinuousClock.now
-        var rounds = 0
+        // The first part fills caches and pools; after that nothing grows.
+        var held: [ProcessHoldings] = []
+        var rounds: UInt64 = 0
         repeat {
-            try await round(note { $0.rounds += 1 }.rounds)
+            try await round(rounds)
             rounds += 1
-        } while rounds < 5 || start.duration(to: .now) < .seconds(Self.seconds) / 10
-    }
-
-    /// The first third fills caches and pools; after that nothing grows.
-    private func judge(_ course: Course) async throws {
-        let before = course.held[course.held.count / 3]
+            guard seconds > 0, start.duration(to: .now) > .seconds(seconds) * (held.count + 1) / 10 else { continue }
+            held.append(.now())
+            say("\(rounds) rounds of \(Self.calls) calls, \(held[held.count - 1])")
+        } while rounds < 5 || start.duration(to: .now) < .seconds(seconds)
+        guard held.count > 3 else { return }
+        let before = held[held.count / 3]
         var after = ProcessHoldings.now()
         // The threads and connections of the last round may still be ending.
         for _ in 0..<60 where !after.isWithin(before) {
             try await Task.sleep(for: .seconds(1))
             after = .now()
         }
-        let counts = course.outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        say("in all \(course.rounds * UInt64(Self.calls)) calls: \(counts.joined(separator: ", "))")
+        let counts = outcomes.withLock { $0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        say("in all \(rounds * UInt64(Self.calls)) calls: \(counts.joined(separator: ", "))")
         say("at a third \(before); at the end \(after)")
         guard after.isWithin(before) else { throw ConformanceFailure("\(subject): \(before) became \(after)") }
     }
 
-    private func say(_ text: String) { print("soak: \(name): \(text)") }
+    private func say(_ text: String) { print("soak: \(subject), \(way.rawValue): \(text)") }
 
     /// A transport's life: many calls at a time, of which none is left when it has been shut down in the midst of them.
     private func round(_ number: UInt64) async throws {
@@ -129,7 +106,7 @@ package struct TransportSoak: Sendable {
             for index in 0..<Self.calls {
                 group.addTask {
                     let outcome = await Self.call(transport, request, number << 20 | UInt64(index))
-                    note { $0.outcomes[outcome, default: 0] += 1 }
+                    outcomes.withLock { $0[outcome, default: 0] += 1 }
                     ended.withLock { $0 += 1 }
                 }
             }
@@ -141,7 +118,7 @@ package struct TransportSoak: Sendable {
         guard late == TransportError.Code.shutDown.rawValue else {
             throw ConformanceFailure("\(subject): a call after the shutdown came to “\(late)”")
         }
-        if let odd = note({ _ in }).outcomes.keys.first(where: { $0.hasPrefix(Self.odd) }) {
+        if let odd = outcomes.withLock({ $0.keys.first { $0.hasPrefix(Self.odd) } }) {
             throw ConformanceFailure("\(subject): \(odd)")
         }
         withExtendedLifetime(owner) {}
