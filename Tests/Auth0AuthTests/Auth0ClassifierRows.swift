@@ -231,6 +231,34 @@ extension Auth0ClassifierTests {
         ),
     ]
 
+    /// What the text, the envelope or a header tells alone.
+    static let told: [Case] = [
+        // Whatever was presented, as far as is known: the text says what was refused.
+        (403, error("invalid_grant", "Unknown or invalid refresh token."), nil, .credentialRejected, [.reauthenticate]),
+        (
+            403, error("access_denied", "Unknown or invalid refresh token."), nil, .credentialRejected,
+            [.reauthenticate]
+        ),
+        (403, error("invalid_grant", "Invalid authorization code"), nil, .credentialRejected, [.restartFlow]),
+        (403, error("invalid_grant", "Wrong email or password."), .refresh, .invalidCredentials, [.askUser]),
+        (403, error("invalid_grant", "mfa_token not issued to this client"), .state, .stateConflict, [.restartFlow]),
+        (403, error("invalid_token"), .refresh, .credentialRejected, [.reauthenticate]),
+        (403, error("access_denied", "User did not authorize the request"), .device, .declined, [.restartFlow]),
+        (403, error("expired_token"), .refresh, .flowExpired, [.restartFlow]),
+        // The phrase of a status is no code.
+        (
+            403, #"{"statusCode":403,"error":"Forbidden","message":"m","errorCode":"insufficient_scope"}"#, .access,
+            .permissionDenied, [.fixRequest]
+        ),
+        (403, #"{"statusCode":403,"error":"Forbidden","message":"m"}"#, .access, .permissionDenied, [.contactAdmin]),
+        (401, #"{"statusCode":401,"error":"Unauthorized","message":"m"}"#, .state, .flowExpired, [.restartFlow]),
+        (
+            429,
+            #"{"statusCode":429,"error":"Too Many Requests","message":"Your account has been blocked","errorCode":"too_many_attempts"}"#,
+            nil, .accountLocked, [.unlock, .changePassword, .contactAdmin]
+        ),
+    ]
+
     /// The form of what is about a database.
     static func database(_ code: String, _ name: String? = nil, _ text: String = "x") -> String {
         let name = name ?? "BadRequestError"

@@ -34,12 +34,17 @@ import Testing
     /// What no code of the tenant's says: an outage, whatever word comes with it.
     @Test(arguments: [
         (500, error("server_error")), (503, error("temporarily_unavailable")), (502, "<html></html>"), (504, ""),
-        (500, error("invalid_grant", "Wrong email or password.")), (408, ""),
+        (500, error("invalid_grant", "Wrong email or password.")), (408, ""), (502, error("too_many_attempts")),
+        (500, error("access_denied", "Not on weekends.")), (503, error("mfa_required")), (500, error("slow_down")),
+        (500, error("invalid_client")),
     ])
     func anOutageRefusesNothing(status: Int, body: String) {
-        let outcome = classify(status, body, presented: .refresh)
-        #expect(outcome.kind == .unavailable && outcome.tokenAction != .clear, "\(outcome)")
-        #expect(outcome.processed != .no || status == 408)
+        for presented in [Outcome.CredentialKind?.none, .refresh, .state] {
+            let outcome = classify(status, body, presented: presented)
+            #expect(outcome.kind == .unavailable && outcome.tokenAction != .clear, "\(outcome)")
+            // Nothing shows that a password or a code was not looked at.
+            #expect(outcome.processed != .no || status == 408)
+        }
     }
 
     @Test(arguments: [400, 401]) func aNonceIsPresentedAgain(status: Int) {
@@ -98,7 +103,7 @@ import Testing
         #expect(outcome.code == code && outcome.parameter == parameter, "\(outcome)")
     }
 
-    @Test(arguments: passwords + factors + tokens + others + more)
+    @Test(arguments: passwords + factors + tokens + others + more + told)
     func everyCodeHasItsMeaning(row: Case) {
         let outcome = classify(row.status, row.body, presented: row.presented)
         #expect(outcome.kind == row.kind && outcome.remedies == row.remedies, "\(row.body) \(outcome)")
@@ -110,7 +115,10 @@ import Testing
 
     /// Which answers take a credential away: those that say so, and none of an outage.
     @Test(arguments: [
-        (403, error("invalid_grant", "Unknown or invalid refresh token."), Outcome.CredentialKind.refresh, true),
+        (
+            403, error("invalid_grant", "Unknown or invalid refresh token."), Outcome.CredentialKind?.some(.refresh),
+            true
+        ),
         (500, error("invalid_grant", "Unknown or invalid refresh token."), .refresh, false),
         (429, error("invalid_grant", "Unknown or invalid refresh token."), .refresh, false),
         (403, error("mfa_required"), .refresh, false),
@@ -119,11 +127,17 @@ import Testing
         (503, "", .access, false),
         (403, error("invalid_grant", "Invalid otp_code."), .state, false),
         (401, error("expired_token", "mfa_token is expired"), .state, true),
+        (401, error("expired_token", "mfa_token is expired"), nil, false),
+        (403, error("expired_token"), .refresh, false),
+        (403, error("invalid_grant", "Unknown or invalid refresh token."), nil, false),
+        (403, error("invalid_grant", "Unknown or invalid refresh token."), .client, false),
+        (403, error("invalid_grant", "Wrong email or password."), .refresh, false),
+        (403, error("access_denied", "User did not authorize the request"), .device, true),
     ])
     func tokensAreClearedByADefiniteWordAlone(
         status: Int,
         body: String,
-        presented: Outcome.CredentialKind,
+        presented: Outcome.CredentialKind?,
         clears: Bool
     ) {
         #expect((classify(status, body, presented: presented).tokenAction == .clear) == clears)
@@ -204,6 +218,43 @@ import Testing
             classify(400, body, path: "/dbconnections/signup").userMessage
                 == "Contain at least 3 of the following 4 types of characters: upper case letters (A-Z), at least 2 numbers"
         )
+    }
+
+    /// A limit holds where it was met, not all over the tenant; that of an app and that of the tenant do.
+    @Test(arguments: [
+        (error("too_many_requests"), Outcome.Scope.endpoint), ("", .endpoint), ("<html></html>", .endpoint),
+        (error("access_denied", "Client quota exceeded"), .app),
+        (error("access_denied", "Global limit has been reached"), .origin),
+    ])
+    func aThrottleHoldsWhereItWasMet(body: String, scope: Outcome.Scope) {
+        #expect(classify(429, body, path: "/userinfo", fields: [.retryAfter: "7"]).scope == scope)
+    }
+
+    /// A page where an answer should be tells nothing, wherever it comes from.
+    @Test(arguments: [
+        "/oauth/token", "/passwordless/start", "/otp/challenge", "/mfa/challenge", "/mfa/associate",
+        "/mfa/authenticators", "/oauth/device/code", "/dbconnections/signup", "/dbconnections/change_password",
+        "/userinfo", "/oauth/revoke",
+    ])
+    func aPageIsNoAnswer(path: String) {
+        let outcome = classify(200, "<!DOCTYPE html><html></html>", path: path)
+        #expect(outcome.kind == .unreadable && outcome.tokenAction == .keep, "\(outcome)")
+    }
+
+    /// Who asks the tenant's support names the request, also one that was answered before it reached the tenant.
+    @Test(arguments: [(502, "<html></html>"), (429, ""), (401, "Unauthorized"), (403, error("access_denied", "x"))])
+    func everyRefusalHasItsName(status: Int, body: String) {
+        let fields: HTTPFields = [.init("cf-ray")!: "8f1"]
+        #expect(classify(status, body, fields: fields).traceID == "8f1")
+        var both = fields
+        both[.init("x-auth0-requestid")!] = "a0"
+        #expect(classify(status, body, fields: both).traceID == "a0")
+    }
+
+    @Test func aScopeThatIsMissingIsTheRequests() {
+        let fields: HTTPFields = [.wwwAuthenticate: #"Bearer error="insufficient_scope", scope="openid""#]
+        let outcome = classify(403, "Forbidden", presented: .access, path: "/userinfo", fields: fields)
+        #expect(outcome.kind == .permissionDenied && outcome.remedies == [.fixRequest] && outcome.tokenAction == .keep)
     }
 
     @Test func textsOfTheTenantAreForThePerson() {

@@ -69,6 +69,20 @@ import Testing
         #expect(error?.kind == .declined)
     }
 
+    /// A push that nobody answers while the mfa token lives: another one is for the person to wish for.
+    @Test func aPushThatNobodyAnswersIsSentOnce() async throws {
+        let begun: [Auth0Bench.Step] = [.wantsMore, .enrolled("push"), .pushSent]
+        let pending = [Auth0Bench.Step](repeating: .error("authorization_pending", "", 400), count: 119)
+        let alone = try Auth0Bench(begun + pending)
+        let error = await #expect(throws: RecoveryError.self) { try await alone.signIn() }
+        #expect(error?.kind == .challengeExpired && error?.remedies == [.newChallenge, .restartFlow])
+        #expect(alone.sent.filter { $0.hasSuffix("hunter2") || $0 == "/mfa/challenge push" }.count == 2)
+        let wished = try Auth0Bench(begun + pending + begun + [.tokens()])
+        let person = Answers([.push: ["resend"]])
+        _ = try await wished.signIn(person)
+        #expect(person.asked == [.push] && wished.sent.filter { $0 == "/mfa/challenge push" }.count == 2)
+    }
+
     @Test func aRecoveryCodeIsReplaced() async throws {
         let bench = try Auth0Bench([
             .wantsMore, .enrolled("recovery"), .tokens(more: #","recovery_code":"NEW""#),
@@ -123,10 +137,22 @@ import Testing
         #expect(names == ["eva", "ada@example.com"])
     }
 
-    /// What the tenant takes is none of what the person has.
-    @Test func whatIsEnrolledAndNotTakenIsForTheBrowser() async throws {
-        let wants = #"{"error":"mfa_required","mfa_token":"M1","mfa_requirements":{"challenge":[{"type":"phone"}]}}"#
-        let bench = try Auth0Bench([.json(wants, 403), .enrolled("totp")])
+    /// What the tenant takes is none of what the person has, or it is of a sort that can be used in a browser alone; who has
+    /// something is not asked to set up more.
+    @Test(
+        arguments: [
+            [
+                .json(
+                    #"{"error":"mfa_required","mfa_token":"M1","mfa_requirements":{"challenge":[{"type":"phone"}]}}"#,
+                    403
+                ),
+                .enrolled("totp"),
+            ],
+            [.wantsMore, .json(#"[{"id":"k","authenticator_type":"webauthn-roaming","active":true}]"#)],
+        ] as [[Auth0Bench.Step]]
+    )
+    func whatIsEnrolledAndNotTakenIsForTheBrowser(steps: [Auth0Bench.Step]) async throws {
+        let bench = try Auth0Bench(steps)
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .userActionRequired && error?.remedies.first == .visitProvider)
     }

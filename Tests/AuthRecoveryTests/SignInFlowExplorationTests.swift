@@ -102,7 +102,13 @@ import Testing
             }
             switch turn.step {
             case .finished(let session): return session
-            case .ask(let question): input = .answer(try await person.answer(question))
+            case .ask(let question):
+                do {
+                    input = .answer(try await person.answer(question))
+                } catch let error as Challenge.NoAnswer {
+                    // As a responder's silence is told.
+                    throw question.unanswered.map { RecoveryError(outcome: $0, reason: .notRecoverable) } ?? error
+                }
             case .choose: input = .choose(nil)
             case .pending: input = .poll
             @unknown default: Issue.record("an unknown step")

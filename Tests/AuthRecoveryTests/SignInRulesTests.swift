@@ -36,11 +36,19 @@ import Testing
         case .passwordExpired, .factorUnavailable: .switchFactor(nil)
         // With the remedy to begin again, the code of a flow that has ended is wanted anew.
         case .invalidCredentials, .challengeExpired: .newChallenge
-        case .challengeIncorrect, .passwordRejected, .invalidRequest, .userActionRequired: .askAgain
+        // In a word that nobody knows, where whoever has read it says first that the person can tell.
+        case .challengeIncorrect, .passwordRejected, .invalidRequest, .userActionRequired, .unknown: .askAgain
         case .flowExpired: .restart
-        case .stateConflict, .notFound, .credentialRejected, .unknown: .resync
+        case .stateConflict, .notFound, .credentialRejected: .resync
         default: .fail
         }
+    }
+
+    @Test func aWordThatNobodyKnowsIsReadAgain() {
+        #expect(reaction(.unknown, [.resync]) == .resync)
+        #expect(reaction(.unknown, [.resync, .askUser]) == .resync)
+        #expect(reaction(.unknown, [.resync], restarts: 1) == .fail)
+        #expect(reaction(.unknown) == .fail)
     }
 
     @Test(arguments: Outcome.Kind.allCases)

@@ -291,6 +291,8 @@ struct OktaDirectAnswerTests {
             more: #","mfa_token":"fwA1""#
         ),
         row(403, "mfa_required", "", .unreadable, presenting: nil),
+        // A renewal does not go on: somebody has to sign in.
+        row(403, "mfa_required", "", .stepUpRequired, [.stepUp], presenting: .refresh, more: #","mfa_token":"fwA1""#),
         // The grant is off.
         row(400, "access_denied", "", .misconfigured, [.fixRequest], presenting: nil, at: "/oauth2/v1/interact"),
         row(400, "unauthorized_client", "", .misconfigured, [.fixRequest], presenting: nil, at: "/oauth2/v1/interact"),

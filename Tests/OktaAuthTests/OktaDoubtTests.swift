@@ -81,6 +81,15 @@ struct OktaDoubtTests {
         }
     }
 
+    /// Where there is no transaction to be read, the password is asked for.
+    @Test(arguments: [403, 500]) func aPasswordInDoubtIsNotPresentedAgain(status: Int) async throws {
+        let bench = try OktaBench([.error(79, status), .success(), .session])
+        let person = Person([.password: "typed"])
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.keys == [.password])
+        #expect(bench.sent == [Self.first, "/authn {username:ada@example.com,password:typed}", Self.exchange])
+    }
+
     /// The old password holds where the server has not taken the new one, and else the new one.
     @Test func whichPasswordHoldsIsReadToo() async throws {
         let loss = ScriptedTransport.Step.fail(.connectionLost, .unknown)

@@ -34,6 +34,47 @@ struct OktaLoopTests {
         }
     }
 
+    /// A server that never says that it is over is not asked for ever, nor after a pause that nobody would live to see.
+    @Test func aPushIsNotWaitedForForEver() async throws {
+        let push = OktaJSON.factor("push")
+        let state = OktaJSON.state(
+            "MFA_CHALLENGE",
+            embedded: #","factor":\#(push)"#,
+            links: [OktaJSON.link("next", "/factors/f1/verify", name: "poll")],
+            more: #","factorResult":"WAITING""#
+        )
+        let waiting = ScriptedTransport.Step.answer(state.replacing("2030-01-01", with: "2090-01-01"))
+        let classic = try OktaBench([.required(push)] + Array(repeating: waiting, count: 3000))
+        try await expectExpiry(classic)
+        #expect(classic.transport.received.count < 1000)
+        let engine = try OktaBench.engine(Array(repeating: .poll(every: "1e300"), count: 100))
+        try await expectExpiry(engine)
+        #expect(engine.clock.requestedDelays == Array(repeating: .seconds(600), count: 6))
+    }
+
+    @Test(arguments: ["0", "-5", "\"4000\"", "null", "{}"]) func aPauseIsOne(refresh: String) async throws {
+        let bench = try OktaBench.engine(Array(repeating: .poll(every: refresh), count: 100))
+        _ = try? await bench.skippingWaits {
+            try await bench.okta.signIn(
+                identifier: "ada",
+                password: "p",
+                answering: Person(),
+                options: SignInOptions(deadline: .seconds(10))
+            )
+        }
+        let waited = bench.clock.requestedDelays
+        #expect(!waited.isEmpty && waited.allSatisfy { $0 >= .milliseconds(500) && $0 <= .seconds(10) })
+    }
+
+    private func expectExpiry(_ bench: OktaBench) async throws {
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits {
+                try await bench.okta.signIn(identifier: "ada", password: "p", answering: Person())
+            }
+        }
+        #expect(error?.kind == .challengeExpired)
+    }
+
     @Test func anUnlockThatNobodyHasBegunSendsNoPasswordAgain() async throws {
         let bench = try OktaBench(Self.constant(Self.unlocked))
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
@@ -112,6 +153,15 @@ struct OktaLoopTests {
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .stateConflict)
         #expect(bench.transport.received.count <= 32)
+    }
+}
+
+extension ScriptedTransport.Step {
+    /// Nobody has answered yet, in a flow that does not say when it ends.
+    fileprivate static func poll(every refresh: String) -> Self {
+        let poll = Ion.form("challenge-poll", "authenticators/poll", more: #","refresh":\#(refresh)"#)
+        let current = Ion.current("okta_verify", "push")
+        return .answer(#"{"version":"1.0.0","stateHandle":"H","remediation":{"value":[\#(poll)]},\#(current)}"#)
     }
 }
 

@@ -213,6 +213,23 @@ struct OktaSandboxTests {
         #expect(reader.keys == [.totp] && bench.counters.passwordAttempts == 1)
     }
 
+    /// The app shows another code in half a minute at the latest; before that nobody is asked for one.
+    @Test func aCodeIsTakenOnce() async throws {
+        let bench = try OktaSandboxBench(
+            { $0.okta.factors = [.init("token:software:totp")] },
+            settings: { $0.isTOTPSingleUse = true }
+        )
+        bench.clock.advance(by: .seconds(10))
+        let used = Secret(bench.totp())
+        _ = try await bench.signIn(Reader(bench, [.totp: [.text(used)]]))
+        let reader = Reader(bench, [.totp: [.text(used)]])
+        _ = try await bench.signIn(reader)
+        #expect(reader.keys == [.totp, .totp] && bench.clock.requestedDelays == [.seconds(20)])
+        #expect(
+            reader.notices.withLock { $0.map(\.code) } == ["authfactor.challenge.soft_token.used_passcode"]
+        )
+    }
+
     @Test func aCodeWhoseExchangeIsLost() async throws {
         let bench = try OktaSandboxBench()
         bench.losses.withLock { $0 = ["/v1/token"] }

@@ -13,19 +13,29 @@ public struct Auth0Classifier: OutcomeClassifier {
 
     /// Tells what the exchange came to.
     public func classify(_ exchange: Exchange) -> Outcome {
-        let general = OAuthClassifier().classify(exchange)
-        guard case .response(let response, let body) = exchange.result else { return general }
+        guard case .response(let response, let body) = exchange.result else {
+            return HTTPClassifier().classify(exchange)
+        }
         let status = response.status.code
+        // No outage says anything about what was presented, whatever word comes with it; a 501 is none.
+        let isOutage = status >= 500 && status != 501
+        var general = isOutage ? HTTPClassifier().classify(exchange) : OAuthClassifier().classify(exchange)
+        // Each endpoint has limits of its own.
+        if status == 429 { general.scope = .endpoint }
+        if let id = response.headerFields.lines("x-auth0-requestid").first?.nonEmpty?.bounded(to: 256) {
+            general.traceID = id
+        }
         let isSuccess = (200..<300).contains(status)
         let json = body.count <= 1 << 20 ? try? JSONValue(parsing: body) : nil
         guard let json, json.members != nil, let error = Auth0Error(json), !isSuccess || json["error"]?.string != nil
-        else { return plain(general, exchange, status, json) }
+        else { return plain(general, exchange, status, body, json) }
         let rule = rule(for: error, status, exchange)
         // A success without a token is none, whatever it calls itself.
-        if isSuccess, rule?.kind.isFailure != true { return plain(general, exchange, status, json) }
+        if isSuccess, rule?.kind.isFailure != true { return plain(general, exchange, status, body, json) }
         guard let rule else {
             let isUnknown = isRefusalWithoutMeaning(error, status, exchange.presented)
-            return named(isUnknown ? Outcome(.unknown, processed: .no, status: status) : general, error, response)
+            let unknown = Outcome(.unknown, processed: .no, status: status)
+            return named(isUnknown ? unknown : plain(general, exchange, status, body, json), error, general)
         }
         let isBlock = error.code == "too_many_attempts"
         var outcome = Outcome(
@@ -45,9 +55,9 @@ public struct Auth0Classifier: OutcomeClassifier {
         } else if status >= 500, status != 501, rule.kind != .rateLimited {
             outcome.processed = .unknown
         }
-        outcome.credential = rule.clears
-        if rule.clears != nil { outcome.tokenAction = .clear }
-        outcome = named(outcome, error, response)
+        if rule.kind == .credentialRejected { outcome.credential = rule.clears }
+        if let presented = exchange.presented, presented == rule.clears { outcome.tokenAction = .clear }
+        outcome = named(outcome, error, general)
         if rule.isForPerson, !error.text.isEmpty, error.text != error.code { outcome.userMessage = error.text }
         if !error.brokenRules.isEmpty { outcome.userMessage = error.brokenRules.joined(separator: " ") }
         return outcome
@@ -64,8 +74,9 @@ public struct Auth0Classifier: OutcomeClassifier {
         if error.says("client quota exceeded") { return Auth0ErrorRule(.quotaExhausted, [.wait], scope: .app) }
         let isSignUp = exchange.path.hasSuffix("/dbconnections/signup")
         let rule = Auth0ErrorRule.of(error, presented: exchange.presented, isSignUp: isSignUp)
-        // No outage refuses anything, whatever word comes with it; these two are no outages.
-        let isOutage = status >= 500 && status != 501 && rule?.kind != .rateLimited
+        // That of the whole tenant may come as an outage or as any throttle.
+        if rule?.kind == .rateLimited, rule?.scope == .origin { return rule }
+        let isOutage = status >= 500 && status != 501
         let isThrottle = status == 429 && !Self.ownThrottles.contains(error.code)
         return isOutage || isThrottle ? nil : rule
     }
@@ -88,33 +99,51 @@ public struct Auth0Classifier: OutcomeClassifier {
     private static let ownThrottles: Set<String> = ["too_many_attempts", "too_many_logins", "slow_down"]
 
     /// An answer without an error of Auth0's.
-    private func plain(_ general: Outcome, _ exchange: Exchange, _ status: Int, _ json: JSONValue?) -> Outcome {
+    private func plain(
+        _ general: Outcome,
+        _ exchange: Exchange,
+        _ status: Int,
+        _ body: [UInt8],
+        _ json: JSONValue?
+    ) -> Outcome {
+        var outcome = general
         let isTokens = exchange.path.hasSuffix("/oauth/token")
-        if (200..<300).contains(status), isTokens, json?["access_token"]?.string == nil {
-            return Outcome(.unreadable, processed: .yes, status: status)
-        }
-        if status == 401, exchange.presented == .state {
+        if (200..<300).contains(status), isTokens, json?["access_token"]?.string?.nonEmpty == nil {
+            outcome = Outcome(.unreadable, processed: .yes, status: status)
+        } else if status < 500, ![408, 421, 425, 429].contains(status), json == nil, isPage(body, at: exchange.path) {
+            // Somebody who stands before the tenant has answered.
+            outcome = Outcome(.unreadable, processed: general.processed, status: status)
+        } else if status == 401, exchange.presented == .state {
             // The mfa token is not taken any more.
-            var outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow], status: status)
-            (outcome.credential, outcome.tokenAction) = (.state, .clear)
-            return outcome
+            outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow], status: status)
+            outcome.tokenAction = .clear
+        } else if status == 401, exchange.presented == nil, isTokens {
+            // What a person brings is refused in words; without one it is the client that is not known.
+            outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest], status: status)
+        } else if outcome.kind == .permissionDenied, outcome.code == "insufficient_scope" {
+            outcome.remedies = [.fixRequest]
         }
-        return general
+        if outcome.kind != general.kind { outcome.traceID = general.traceID }
+        return outcome
     }
 
+    /// Whether a page stands where one of the tenant's APIs would answer.
+    private func isPage(_ body: [UInt8], at path: String) -> Bool {
+        path.split(separator: "/").contains(where: Self.apis.contains) && ResponseContent(body) == .markup
+    }
+
+    private static let apis: Set<Substring> = [
+        "oauth", "mfa", "passwordless", "otp", "passkey", "dbconnections", "userinfo",
+    ]
+
     /// The outcome with the server's own words.
-    private func named(_ outcome: Outcome, _ error: Auth0Error, _ response: HTTPResponse) -> Outcome {
+    private func named(_ outcome: Outcome, _ error: Auth0Error, _ general: Outcome) -> Outcome {
         var outcome = outcome
         outcome.code = error.code.isEmpty ? nil : error.code.bounded(to: 256)
         outcome.subcode = error.name ?? outcome.subcode
         outcome.message = error.text.isEmpty ? nil : error.text
         outcome.parameter = error.parameter ?? outcome.parameter
-        for name in ["x-auth0-requestid", "cf-ray"] {
-            if let name = HTTPField.Name(name), let id = response.headerFields[name], id.utf8.count <= 256 {
-                outcome.traceID = id
-                break
-            }
-        }
+        outcome.traceID = general.traceID
         return outcome
     }
 }

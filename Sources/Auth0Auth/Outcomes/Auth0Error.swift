@@ -17,8 +17,8 @@ struct Auth0Error {
 
     /// Reads a body; nil if it holds no error.
     init?(_ body: JSONValue) {
-        let error = Self.text(body["error"])
-        let isWord = error.map { !$0.utf8.contains(UInt8(ascii: " ")) } ?? false
+        let error = Self.text(body["error"]) ?? Self.text(body["error"]?[0])
+        let isWord = error.map { !$0.utf8.contains(UInt8(ascii: " ")) && !Self.phrases.contains($0) } ?? false
         let isOfPassword = Self.passwordErrors.contains(Self.text(body["name"]) ?? "")
         guard
             let code = (isWord ? error : nil) ?? Self.text(body["errorCode"]) ?? Self.text(body["code"]) ?? error
@@ -34,13 +34,18 @@ struct Auth0Error {
         parameter = Self.parameter(code, text, body)
     }
 
+    /// Phrases of one word that a status has, which stand where a code would; in lower case they may be one.
+    private static let phrases: Set<String> = ["Unauthorized", "Forbidden", "Conflict", "Gone", "Locked", "Error"]
+
     /// The names that tell why a new password is not taken, also where no code stands beside.
     private static let passwordErrors: Set<String> = [
         "PasswordStrengthError", "PasswordDictionaryError", "PasswordNoUserInfoError", "PasswordHistoryError",
     ]
 
     /// Whether the code is one word that may be shown and logged.
-    var hasWord: Bool { code.utf8.count <= 256 && code.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+    var hasWord: Bool {
+        code.utf8.count <= 256 && code.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !Self.phrases.contains(code)
+    }
 
     /// Whether the text, in whatever case, says one of these.
     func says(_ phrases: String...) -> Bool {

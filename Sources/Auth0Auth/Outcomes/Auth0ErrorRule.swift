@@ -41,6 +41,9 @@ struct Auth0ErrorRule {
         if error.says("public signup is disabled") { return Auth0ErrorRule(.permissionDenied, [.contactAdmin]) }
         if error.says("missing username for") { return Auth0ErrorRule(.invalidRequest, [.askUser, .fixRequest]) }
         if error.says("too many failed codes") { return tooMany(error, presented) }
+        if error.says("not issued to this client", "doesn't match the mfa_token") {
+            return Auth0ErrorRule(.stateConflict, [.restartFlow])
+        }
         switch error.code {
         case "invalid_grant": return grant(error, presented)
         case "access_denied": return denial(error, presented)
@@ -51,7 +54,11 @@ struct Auth0ErrorRule {
                 : Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
         case "invalid_token",
             "expired_token" where presented == .access:
-            return presented == .state ? ended : refused(.access, [.refreshCredential])
+            switch presented {
+            case .state: return ended
+            case .refresh: return refused(.refresh, [.reauthenticate])
+            default: return refused(.access, [.refreshCredential])
+            }
         case "expired_token":
             if presented == .device { return Auth0ErrorRule(.flowExpired, [.restartFlow], clears: .device) }
             return error.says("oob_code") ? Auth0ErrorRule(.challengeExpired, [.newChallenge]) : ended
@@ -70,9 +77,6 @@ struct Auth0ErrorRule {
         case "invalid_request":
             let isConnection = error.says("was not found", "was disabled", "not yet configured")
             if isConnection { return Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app) }
-            if error.says("not issued to this client", "doesn't match the mfa_token") {
-                return Auth0ErrorRule(.stateConflict, [.restartFlow])
-            }
             // What a new passkey's account comes to where there is one.
             if error.says("already exists") { return Auth0ErrorRule(.conflict, [.askUser, .reauthenticate]) }
             return Auth0ErrorRule(
@@ -114,6 +118,10 @@ struct Auth0ErrorRule {
         if error.says("invalid otp_code", "invalid binding_code", "mfa authorization rejected") {
             return Auth0ErrorRule(.challengeIncorrect, [.askUser, .switchFactor])
         }
+        // Whatever was presented, the text says what is refused.
+        if error.says("wrong email or password") { return Auth0ErrorRule(.invalidCredentials, [.askUser]) }
+        if error.says("invalid refresh token", "the refresh_token") { return refused(.refresh, [.reauthenticate]) }
+        if error.says("invalid authorization code") { return refused(.code, [.restartFlow]) }
         switch presented {
         case .refresh: return refused(.refresh, [.reauthenticate])
         case .code: return refused(.code, [.restartFlow])
@@ -126,13 +134,12 @@ struct Auth0ErrorRule {
     private static func denial(_ error: Auth0Error, _ presented: Outcome.CredentialKind?) -> Auth0ErrorRule {
         if error.says("global limit has been reached") { return Auth0ErrorRule(.rateLimited, [.wait], scope: .origin) }
         if error.says("service not found") { return Auth0ErrorRule(.misconfigured, [.fixRequest], scope: .app) }
-        if error.says("did not authorize") { return Auth0ErrorRule(.declined, [.restartFlow]) }
-        if error.says("mfa authorization rejected") { return Auth0ErrorRule(.declined, [.switchFactor, .restartFlow]) }
-        switch presented {
-        case .device: return Auth0ErrorRule(.declined, [.restartFlow], clears: .device)
-        case .refresh where error.says("refresh token"): return refused(.refresh, [.reauthenticate])
-        default: return Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
+        if error.says("did not authorize") || presented == .device {
+            return Auth0ErrorRule(.declined, [.restartFlow], clears: .device)
         }
+        if error.says("mfa authorization rejected") { return Auth0ErrorRule(.declined, [.switchFactor, .restartFlow]) }
+        if error.says("invalid refresh token") { return refused(.refresh, [.reauthenticate]) }
+        return Auth0ErrorRule(.permissionDenied, [.contactAdmin], isForPerson: true)
     }
 
     private static func refused(_ kind: Outcome.CredentialKind, _ remedies: [Outcome.Remedy]) -> Auth0ErrorRule {

@@ -12,9 +12,10 @@ extension Auth0SignInMachine {
         func types(_ name: String) -> [String]? {
             wanted?[name]?.array?.prefix(16).compactMap { $0["type"]?.string }
         }
-        let enrolled = try await api.authenticators(token).filter(\.isActive)
+        // One of a sort that nobody knows here is enrolled all the same.
+        let enrolled = try await api.authenticators(token)
         let challenges = types("challenge")
-        authenticators = enrolled.filter { authenticator in
+        authenticators = enrolled.compactMap { Auth0Authenticator($0) }.filter { authenticator in
             challenges.map { Self.requirements(authenticator.factor.key).contains(where: $0.contains) } ?? true
         }
         // What goes wrong with a factor is not the first one's fault: it is chosen in a move of its own.
@@ -85,12 +86,15 @@ extension Auth0SignInMachine {
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<Auth0Session> {
         if let bound { throw bound }
         guard let token, let challenge, let factor else { throw RecoveryError(.stateConflict, [.restartFlow], in: nil) }
-        let response = try await api.factor(
-            "mfa-oob",
-            token,
-            [JSONValue.Member("oob_code", .string(challenge.code.reveal()))],
-            isPoll: true
-        )
+        let response: RecoveredResponse
+        do {
+            let members = [JSONValue.Member("oob_code", .string(challenge.code.reveal()))]
+            response = try await api.factor("mfa-oob", token, members, isPoll: true)
+        } catch var error as RecoveryError where error.kind == .flowExpired {
+            // Nobody has answered in time: another push is for the person to wish for, and the password is behind it.
+            (error.outcome.kind, error.outcome.remedies) = (.challengeExpired, [.newChallenge, .restartFlow])
+            throw error
+        }
         guard response.outcome.kind == .continue else { return .finished(try await keep(response)) }
         if response.outcome.code == "slow_down" { interval += .seconds(5) }
         return pending(factor)

@@ -211,6 +211,10 @@ extension SignInFlow {
     ) -> SignInStep<Session> {
         let isShown = if case .poll(let before) = wanted { before.challenge == challenge } else { false }
         if !isShown { context.emit(challenge) }
+        // What was accepted before is not what is waited for, and not what a refusal is about.
+        let isOther = origin.answered.map { !$0.factor.isSame(as: challenge.factor) } ?? false
+        let origin =
+            isOther ? SignInCallSource(answered: progress.numbered(challenge), tried: challenge) : origin
         let opensAt = context.wallTime.advanced(by: pause.duration)
         let poll = SignInWanted.Poll(
             challenge: challenge,

@@ -91,6 +91,9 @@ public enum SignInRules {
             // The server does not know the flow (any more), or knows it in another state.
             if outcome.remedies.contains(.resync) { return mayRestart ? .resync : .fail }
             return mayRestart && outcome.remedies.contains(.restartFlow) ? .restart : .fail
+        case .unknown where outcome.remedies.first == .askUser:
+            // In a word that nobody knows; what was asked for is still wanted, and the text says more.
+            return mayAskAgain ? .askAgain : .fail
         case .unknown where outcome.remedies.contains(.resync):
             return mayRestart ? .resync : .fail
         default:

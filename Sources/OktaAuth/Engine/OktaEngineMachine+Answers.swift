@@ -40,7 +40,12 @@ extension OktaEngineMachine {
         {
             values["credentials.questionKey"] = key
         }
-        return try await post(form, values, resend: .spending, isAttempt: true)
+        do {
+            return try await post(form, values, resend: .spending, isAttempt: true)
+        } catch let error as RecoveryError where error.outcome.isOfAnotherWindow {
+            try await context?.waitForNextCode()
+            throw error
+        }
     }
 
     static func takesAnswers(_ form: OktaForm) -> Bool {

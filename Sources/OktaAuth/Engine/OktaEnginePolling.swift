@@ -29,6 +29,8 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
     private(set) var failures = 0
     private(set) var error: RecoveryError?
     private(set) var isReading = false
+    /// How long was paused so far.
+    private(set) var waited = Duration.zero
 
     init(_ answer: OktaEngineAnswer, factor: Factor, beside: String? = nil, interval: Duration) {
         self.answer = answer
@@ -89,10 +91,13 @@ struct OktaEnginePolling: RecoveryOperation.Plan {
         }
     }
 
-    private func goOn() -> RecoveryOperation.Action<Question, OktaEngineAnswer> {
+    private mutating func goOn() -> RecoveryOperation.Action<Question, OktaEngineAnswer> {
         guard let poll, answer.interactionCode == nil else { return .finish(answer) }
         let pause = max(poll.refresh ?? interval, .milliseconds(500))
         if let left = answer.lifetime, left <= pause { return .fail(Self.expired) }
+        waited += pause
+        // Whoever is asked meanwhile ends it themselves.
+        if beside == nil, waited > OktaPolling.longest { return .fail(Self.expired) }
         return .pause(pause, reason: .challengePending)
     }
 
@@ -124,18 +129,19 @@ extension OktaEnginePolling {
         var failures = 0
         var error: RecoveryError?
         var isReading = false
+        var waited = Duration.zero
 
         init() {}
 
         init(_ polling: OktaEnginePolling) {
             (factor, failures, error) = (polling.factor, polling.failures, polling.error)
-            (isReading, beside) = (polling.isReading, polling.beside)
+            (isReading, beside, waited) = (polling.isReading, polling.beside, polling.waited)
         }
 
         static var fields: [RememberedField<Memory>] {
             [
                 .init("factor", \.factor), .init("failures", \.failures), .init("error", \.error),
-                .init("is_reading", \.isReading), .init("beside", \.beside),
+                .init("is_reading", \.isReading), .init("beside", \.beside), .init("waited", \.waited),
             ]
         }
     }
@@ -144,6 +150,7 @@ extension OktaEnginePolling {
     init(_ memory: Memory, at answer: OktaEngineAnswer, interval: Duration) {
         self.init(answer, factor: memory.factor, beside: memory.beside, interval: interval)
         (failures, error, isReading) = (memory.failures, memory.error, memory.isReading)
+        waited = memory.waited
     }
 }
 

@@ -84,7 +84,7 @@ struct OktaForm: Sendable {
         self.href = href
         accepts = json["accepts"]?.string?.nonEmpty?.bounded(to: 256) ?? "application/json; okta-version=1.0.0"
         fields = Self.fields(json["value"], depth: 0)
-        refresh = json["refresh"]?.number.map { max(.zero, $0.seconds / 1000) }
+        refresh = json["refresh"]?.lenientNumber.map { max(.zero, min($0.seconds / 1000, .seconds(600))) }
         information = (json["requestInfo"]?.array ?? []).prefix(16).compactMap { entry in
             guard let value = entry["value"]?.string?.nonEmpty?.bounded(to: 256) else { return nil }
             return (entry["label"]?.string?.bounded(to: 256)).map { "\($0): \(value)" } ?? value

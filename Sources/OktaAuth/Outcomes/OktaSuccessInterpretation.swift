@@ -15,7 +15,8 @@ struct OktaSuccessInterpretation {
         guard let body = okta.interpretation.content.json else { return withoutJSON }
         if endpoint.isDirectChallenge { return directChallenge(body) }
         if endpoint.isOAuth("interact") { return next([], unless: body["interaction_handle"]?.string?.nonEmpty == nil) }
-        if endpoint.isIdentityEngine { return endpoint.endsFlow ? ended : ok }
+        // It answers with a flow, or with the end of one.
+        if endpoint.isIdentityEngine { return endpoint.endsFlow ? ended : okta.failure(.unreadable) }
         let status = body["status"]?.string?.nonEmpty
         let result = factorResult(in: body)
         var outcome: Outcome
@@ -47,7 +48,8 @@ struct OktaSuccessInterpretation {
     private var withoutJSON: Outcome {
         switch okta.interpretation.content {
         // A step leads to a state, unless it has ended the transaction or had something sent again.
-        case .empty where endpoint.isAuthentication && !endpoint.isCancel && !endpoint.isSending:
+        case .empty where endpoint.isAuthentication && !endpoint.isCancel && !endpoint.isSending,
+            .empty where endpoint.isIdentityEngine && !endpoint.endsFlow:
             okta.failure(.unreadable)
         case .empty: withWordOfOAuth(ended)
         // A page where a redirect was asked for: the session token was wrong or used up.
@@ -86,6 +88,7 @@ struct OktaSuccessInterpretation {
             // A 200 that says that the token is dead.
             return okta.outcome(of: .refused(presented))
         }
+        if endpoint.isOAuth("token"), body["access_token"]?.string?.nonEmpty == nil { return okta.failure(.unreadable) }
         var outcome = ended
         if presented != nil, presented == okta.oneTimeToken, endpoint.makesSession { outcome.tokenAction = .clear }
         return withWordOfOAuth(outcome)

@@ -15,8 +15,14 @@ struct OktaWords {
 
     var outcome: Outcome {
         if let outcome = OktaDirectWords(okta)?.outcome { return outcome }
-        if let error = interpretation.content.json.flatMap({ OAuthError($0) }), let outcome = outcome(of: error) {
-            return outcome
+        if let error = interpretation.content.json.flatMap({ OAuthError($0) }) {
+            // No outage says anything about what was presented, whatever word comes with it.
+            if interpretation.isOutage {
+                var outcome = Outcome.unavailable(interpretation)
+                (outcome.code, outcome.message) = (error.word.rawValue, error.detail)
+                return outcome
+            }
+            if let outcome = outcome(of: error) { return outcome }
         }
         if (300..<400).contains(status), let outcome = redirected { return outcome }
         return byStatus

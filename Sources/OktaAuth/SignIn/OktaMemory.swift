@@ -81,6 +81,7 @@ extension OktaPolling {
         var failures = 0
         var error: RecoveryError?
         var isReading = false
+        var waited = Duration.zero
 
         init() {}
 
@@ -90,12 +91,13 @@ extension OktaPolling {
             failures = polling.failures
             error = polling.error
             isReading = polling.isReading
+            waited = polling.waited
         }
 
         static var fields: [RememberedField<Memory>] {
             [
                 .init("factor", \.factor), .init("number", \.shownNumber), .init("failures", \.failures),
-                .init("error", \.error), .init("is_reading", \.isReading),
+                .init("error", \.error), .init("is_reading", \.isReading), .init("waited", \.waited),
             ]
         }
     }

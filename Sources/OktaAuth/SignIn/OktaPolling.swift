@@ -15,6 +15,8 @@ struct OktaPolling: RecoveryOperation.Plan {
 
     /// How many failures in a row are survived.
     private static let maxFailures = 5
+    /// How long is asked at most, by a server that never says that it is over: nobody still holds their phone then.
+    static let longest: Duration = .seconds(3600)
 
     private(set) var state: OktaState
     /// What the person confirms; nil if nobody is shown it.
@@ -23,6 +25,8 @@ struct OktaPolling: RecoveryOperation.Plan {
     private(set) var shownNumber: String?
     private(set) var failures = 0
     private(set) var error: RecoveryError?
+    /// How long was paused so far.
+    private(set) var waited = Duration.zero
     private var step: Step?
 
     init(_ state: OktaState, factor: Factor? = nil, interval: Duration) {
@@ -37,6 +41,7 @@ struct OktaPolling: RecoveryOperation.Plan {
         shownNumber = memory.shownNumber
         failures = memory.failures
         error = memory.error
+        waited = memory.waited
         step = memory.isReading ? state.transaction.stateToken.map { .read($0) } : state.poll.map { .poll($0) }
     }
 
@@ -86,6 +91,8 @@ struct OktaPolling: RecoveryOperation.Plan {
         }
         // Every request moves the expiry; if the next one would come behind it, it is over.
         if let left = state.transaction.lifetime, left <= interval { return .fail(Self.expired) }
+        waited += interval
+        if waited > Self.longest { return .fail(Self.expired) }
         // That an activation has run out the server says itself, with the step that makes it anew.
         if let left = state.transaction.activationLifetime, left <= .zero { return .fail(Self.expired) }
         step = .poll(poll)

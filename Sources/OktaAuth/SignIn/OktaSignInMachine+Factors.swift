@@ -3,9 +3,6 @@ import HTTPRecovery
 
 /// Verifying factors.
 extension OktaSignInMachine {
-    /// The span in which an authenticator app shows one code (RFC 6238 section 5.2).
-    private static var codeWindow: Int64 { 30 }
-
     /// The factors of which one is wanted now: after the password, or in its place.
     var offer: OktaFactorRequired? {
         switch state {
@@ -84,7 +81,7 @@ extension OktaSignInMachine {
         do {
             return try await follow { _ in try await step.perform(remembering) }
         } catch let error as RecoveryError where error.outcome.isOfAnotherWindow {
-            try await waitForNextCode()
+            try await context?.waitForNextCode()
             throw error
         }
     }
@@ -98,13 +95,6 @@ extension OktaSignInMachine {
             return answer
         default: return answer
         }
-    }
-
-    /// Waits until an authenticator app shows its next code.
-    private func waitForNextCode() async throws {
-        let now = api.client.runtime.time.wallTime.secondsSinceEpoch
-        let left = Self.codeWindow - ((now % Self.codeWindow) + Self.codeWindow) % Self.codeWindow
-        try await context?.wait(.seconds(left), reason: .challengeIncorrect)
     }
 
     /// Says what a factor wants that is being verified.
@@ -198,12 +188,5 @@ extension Outcome {
     /// Whether a code was sent a moment ago, so that no other one is sent.
     fileprivate var wasSentBefore: Bool {
         kind == .rateLimited && remedies.contains(.askUser)
-    }
-
-    /// Whether a code was right, but used before or of another time.
-    fileprivate var isOfAnotherWindow: Bool {
-        let codes: Set<String> = ["E0000082", "E0000083"]
-        let results: Set<String> = ["PASSCODE_REPLAYED", "TIME_WINDOW_EXCEEDED"]
-        return (code.map(codes.contains) ?? false) || (factorResult.map(results.contains) ?? false)
     }
 }

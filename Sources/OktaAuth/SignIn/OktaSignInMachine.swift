@@ -94,7 +94,11 @@ struct OktaSignInMachine: SignInMachine {
     }
 
     mutating func resync() async throws -> SignInStep<OktaSession> {
-        guard let token = state?.transaction.stateToken else { return try await begin() }
+        guard let token = state?.transaction.stateToken else {
+            // Nothing tells what became of the password.
+            password = nil
+            return try await begin()
+        }
         return try await follow { try await $0.read(token) }
     }
 

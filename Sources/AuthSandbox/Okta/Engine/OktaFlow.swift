@@ -121,6 +121,12 @@ struct OktaEngineFailure: Error {
         "Invalid code. Try again.",
         field: "passcode"
     )
+    static let replayed = OktaEngineFailure(
+        401,
+        "authfactor.challenge.soft_token.used_passcode",
+        "Each code can only be used once. Please wait for a new code and try again.",
+        field: "passcode"
+    )
     static let suspended = OktaEngineFailure(
         403,
         "authfactor.challenge.suspended_factor",

@@ -126,7 +126,7 @@ extension OktaWorld {
                 ?? (flow.failures >= threshold)
             guard !isHeld else { throw .suspended }
             counters.codeAttempts += 1
-            guard isRight(code, credentials, challenge, isEnrolling, flow, exchange) else {
+            guard try isRight(code, credentials, challenge, isEnrolling, flow, exchange) else {
                 flow.failures += 1
                 let isLast =
                     holder.map { noteFailure(of: challenge.factor, $0, context) } ?? (flow.failures >= threshold)
@@ -146,7 +146,7 @@ extension OktaWorld {
         _ isEnrolling: Bool,
         _ flow: OktaFlow,
         _ exchange: OktaExchange
-    ) -> Bool {
+    ) throws(OktaEngineFailure) -> Bool {
         let factor = challenge.factor
         switch factor.type {
         case "sms", "call", "email": return code == challenge.code && challenge.codeEnds > exchange.now
@@ -165,7 +165,7 @@ extension OktaWorld {
         default:
             guard let step = Self.step(of: code, factor, now: exchange.now, within: 1) else { return false }
             let id = flow.transaction.account ?? ""
-            if exchange.settings.isTOTPSingleUse, step <= accounts[id]?.lastTOTPStep ?? -1 { return false }
+            if exchange.settings.isTOTPSingleUse, step <= accounts[id]?.lastTOTPStep ?? -1 { throw .replayed }
             accounts[id]?.lastTOTPStep = step
             return true
         }

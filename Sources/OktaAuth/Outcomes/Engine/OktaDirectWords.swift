@@ -24,7 +24,7 @@ struct OktaDirectWords {
 
     /// What the word means here; nil if it means what it means everywhere.
     var outcome: Outcome? {
-        if word == "mfa_required" { return secondFactor }
+        if word == "mfa_required", !okta.interpretation.isOutage { return secondFactor }
         guard var meaning = meaning else { return nil }
         if okta.status >= 500, meaning.kind != .unavailable { return nil }
         if okta.presented != .state { meaning.clears = [] }
@@ -36,8 +36,10 @@ struct OktaDirectWords {
 
     /// The password was right, and more is wanted: the answer holds the proof with which it goes on.
     private var secondFactor: Outcome? {
+        // A renewal does not go on; somebody has to sign in.
+        guard okta.presented != .refresh else { return nil }
         guard okta.interpretation.content.json?["mfa_token"]?.string?.nonEmpty != nil else {
-            return okta.presented == nil || okta.presented == .state ? okta.failure(.unreadable) : nil
+            return isDirect ? okta.failure(.unreadable) : nil
         }
         var outcome = okta.failure(.continue, [.switchFactor, .askUser])
         outcome.code = word.rawValue
