@@ -28,11 +28,13 @@ struct ClientSettingsTests {
         _ = try await transport.fetch(.to(server.authority))
         _ = try await transport.failure(.to(server.authority))
         await transport.shutdown()
-        #expect(tracer.finishedSpans.isEmpty && tracer.activeSpans.isEmpty)
+        // Other tests have spans, too.
+        func spans() -> Int { tracer.finishedSpans.count { "\($0.attributes)".contains("\(server.port)") } }
+        #expect(spans() == 0)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         _ = try await client.get(url: "http://\(server.authority)/").get()
         try await client.shutdown()
-        #expect(tracer.finishedSpans.count == 1)
+        #expect(spans() == 1)
         #expect(server.receivedRequests.count == 3)
     }
 

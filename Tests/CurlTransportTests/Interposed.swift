@@ -18,6 +18,14 @@ enum Interposed {
 
     static let state = Locked(State())
 
+    /// Whether the signal is ignored that a broken pipe sends.
+    static var isBrokenPipeIgnored: Bool {
+        var action = sigaction()
+        guard unsafe sigaction(SIGPIPE, nil, &action) == 0 else { return false }
+        // SIG_IGN is 1.
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+
     /// The next definition of a function, which is the library's.
     static func next<Function>(_ name: String, as type: Function.Type) -> Function {
         // RTLD_NEXT is a macro that the compiler does not import.
@@ -61,14 +69,10 @@ func interposedRemove(_ multi: UnsafeMutableRawPointer?, _ easy: UnsafeMutableRa
 /// The loop opens sockets in the midst of a transfer's work, as libcurl asks it to.
 @_cdecl("socket")
 func interposedSocket(_ domain: CInt, _ type: CInt, _ kind: CInt) -> CInt {
-    var action = sigaction()
-    if unsafe sigaction(SIGPIPE, nil, &action) == 0 {
-        let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-        Interposed.state.withLock { state in
-            state.sockets += 1
-            // SIG_IGN is 1.
-            if handler == 1 { state.socketsWithSignalIgnored += 1 }
-        }
+    let isIgnored = Interposed.isBrokenPipeIgnored
+    Interposed.state.withLock { state in
+        state.sockets += 1
+        if isIgnored { state.socketsWithSignalIgnored += 1 }
     }
     return realSocket(domain, type, kind)
 }

@@ -27,16 +27,20 @@ struct LoopOptionTests {
     /// It would set the process's own handler aside, and back, at each of its steps, on whatever thread.
     @Test
     func theSignalOfABrokenPipeIsTheProcesss() async throws {
-        // A handler tells apart who ignores it: this process does or does not, but libcurl would.
-        var (handler, before) = (sigaction(), sigaction())
-        unsafe handler.__sigaction_handler.sa_handler = { _ in }
-        #expect(unsafe sigaction(SIGPIPE, &handler, &before) == 0)
-        defer { unsafe sigaction(SIGPIPE, &before, nil) }
-        Interposed.state.withLock { state in (state.sockets, state.socketsWithSignalIgnored) = (0, 0) }
         let server = try FaultServer(.answer())
-        _ = try await CurlTransport.patient().fetch(.to(server.authority))
-        let (count, ignored) = Interposed.state.withLock { ($0.sockets, $0.socketsWithSignalIgnored) }
-        #expect(count > 0)
-        #expect(ignored == 0)
+        while true {
+            // A handler tells apart who ignores it. It stays: to who writes it is as good as ignoring.
+            var handler = sigaction()
+            unsafe handler.__sigaction_handler.sa_handler = { _ in }
+            #expect(unsafe sigaction(SIGPIPE, &handler, nil) == 0)
+            Interposed.state.withLock { state in (state.sockets, state.socketsWithSignalIgnored) = (0, 0) }
+            _ = try await CurlTransport.patient().fetch(.to(server.authority))
+            let (count, ignored) = Interposed.state.withLock { ($0.sockets, $0.socketsWithSignalIgnored) }
+            // Another test may have said that this process ignores it.
+            if Interposed.isBrokenPipeIgnored { continue }
+            #expect(count > 0)
+            #expect(ignored == 0)
+            return
+        }
     }
 }
