@@ -140,6 +140,18 @@ struct MetricsTests {
         #expect(response.metrics?.total != nil)
     }
 
+    /// libcurl opens another connection to send it again, which is prevented.
+    @Test
+    func aUsedConnectionThatDiesIsAUsedOne() async throws {
+        let server = try FaultServer { $0.method == "GET" ? .answer() : .close }
+        let transport = Self.transport()
+        _ = try await transport.fetch(.to(server.authority))
+        let lost = try await transport.failure(.to(server.authority, .post), MessageBody("x"))
+        #expect(lost.code == .connectionLost)
+        #expect(lost.metrics?.isConnectionReused == true)
+        #expect(lost.metrics?.wireAttempts == 1)
+    }
+
     @Test
     func anAttemptThatFailsIsMeasuredToo() async throws {
         let server = try FaultServer(.reset, .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.close))

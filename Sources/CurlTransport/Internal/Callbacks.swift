@@ -74,6 +74,7 @@ let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
         return CURL_PREREQFUNC_ABORT
     }
     transfer.facts.wireAttempts = 1
+    transfer.meter?.goesOut(easy)
     transfer.evidence.localPort = localPort
     if easy.logs {
         easy.loop.goesOut(transfer)

@@ -18,16 +18,21 @@ final class TransferMeter: Sendable {
         values.withLock { $0.waited = waited }
     }
 
+    /// Notes that the request goes out: what libcurl opens from here on serves to send it again, which is prevented.
+    func goesOut(_ easy: EasyHandle) {
+        let opened = unsafe Info(handle: easy.handle).number(CURLINFO_NUM_CONNECTS)
+        values.withLock { $0.connectionsOpened = opened }
+    }
+
     /// Asks libcurl; on the loop's thread, while the handle carries the transfer.
     func read(_ easy: EasyHandle, _ facts: TransferFacts, isOver: Bool) {
         // Of a connection that is none there is nothing to say.
         if easy.readsSavedAnswer { return }
         let info = unsafe Info(handle: easy.handle)
         values.withLock { metrics in
-            let opened = info.number(CURLINFO_NUM_CONNECTS)
-            metrics.connectionsOpened = opened
+            if facts.wireAttempts == 0 { metrics.connectionsOpened = info.number(CURLINFO_NUM_CONNECTS) }
             metrics.wireAttempts = facts.wireAttempts
-            if opened != 0 {
+            if metrics.connectionsOpened != 0 {
                 metrics.nameLookup = info.time(CURLINFO_NAMELOOKUP_TIME_T)
                 metrics.connect = info.time(CURLINFO_CONNECT_TIME_T)
                 metrics.tlsHandshake = info.time(CURLINFO_APPCONNECT_TIME_T)
