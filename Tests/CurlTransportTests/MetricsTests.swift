@@ -145,10 +145,12 @@ struct MetricsTests {
     func aUsedConnectionThatDiesIsAUsedOne() async throws {
         let server = try FaultServer { $0.method == "GET" ? .answer() : .close }
         let transport = Self.transport()
-        _ = try await transport.fetch(.to(server.authority))
+        let first = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
+        _ = try await first.body.collect(upTo: 100)
         let lost = try await transport.failure(.to(server.authority, .post), MessageBody("x"))
         #expect(lost.code == .connectionLost)
         #expect(lost.metrics?.isConnectionReused == true)
+        #expect(lost.metrics?.localPort == first.metrics?.localPort)
         #expect(lost.metrics?.wireAttempts == 1)
     }
 

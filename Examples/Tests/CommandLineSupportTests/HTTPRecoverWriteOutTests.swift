@@ -89,10 +89,12 @@ struct HTTPRecoverWriteOutTests {
         let heads = lines.filter { $0.hasPrefix("attempt ") }
         try #require(heads.count == 3, "\(result.errors)")
         #expect(heads[0].hasPrefix("attempt 1: HTTP 503, HTTP/1.1, new connection to 127.0.0.1:\(server.port) from "))
-        #expect(heads[1].hasPrefix("attempt 2: connection_lost, new connection to 127.0.0.1:\(server.port) from "))
+        // The connection of the first, on which the server reset the second; what libcurl opened to send it again carried none.
+        #expect(heads[1].hasPrefix("attempt 2: connection_lost, used connection to 127.0.0.1:\(server.port) from "))
+        #expect(heads[0].split(separator: " from ").last == heads[1].split(separator: " from ").last)
         #expect(heads[2].hasPrefix("attempt 3: HTTP 200, HTTP/1.1, new connection to "))
         for name in ["waited", "name lookup", "connection", "request", "first byte", "end"] {
-            let count = name == "first byte" ? 2 : 3
+            let count = ["name lookup", "connection", "first byte"].contains(name) ? 2 : 3
             #expect(lines.filter { $0.hasPrefix("  \(name) ") && $0.hasSuffix(" ms") }.count == count, "\(name)")
         }
         #expect(!result.errors.contains("TLS"))

@@ -18,10 +18,11 @@ final class TransferMeter: Sendable {
         values.withLock { $0.waited = waited }
     }
 
-    /// Notes that the request goes out: what libcurl opens from here on serves to send it again, which is prevented.
+    /// Notes the connection on which the request goes out: what libcurl opens from here on serves to send it again, which is
+    /// prevented.
     func goesOut(_ easy: EasyHandle) {
-        let opened = unsafe Info(handle: easy.handle).number(CURLINFO_NUM_CONNECTS)
-        values.withLock { $0.connectionsOpened = opened }
+        let info = unsafe Info(handle: easy.handle)
+        values.withLock { info.readConnection(into: &$0) }
     }
 
     /// Asks libcurl; on the loop's thread, while the handle carries the transfer.
@@ -30,23 +31,14 @@ final class TransferMeter: Sendable {
         if easy.readsSavedAnswer { return }
         let info = unsafe Info(handle: easy.handle)
         values.withLock { metrics in
-            if facts.wireAttempts == 0 { metrics.connectionsOpened = info.number(CURLINFO_NUM_CONNECTS) }
+            if facts.wireAttempts == 0 { info.readConnection(into: &metrics) }
             metrics.wireAttempts = facts.wireAttempts
-            if metrics.connectionsOpened != 0 {
-                metrics.nameLookup = info.time(CURLINFO_NAMELOOKUP_TIME_T)
-                metrics.connect = info.time(CURLINFO_CONNECT_TIME_T)
-                metrics.tlsHandshake = info.time(CURLINFO_APPCONNECT_TIME_T)
-            }
             metrics.requestStart = info.time(CURLINFO_PRETRANSFER_TIME_T)
             metrics.firstByte = info.time(CURLINFO_STARTTRANSFER_TIME_T)
             if isOver { metrics.total = info.time(CURLINFO_TOTAL_TIME_T) }
             metrics.bodyBytesReceived = info.count(CURLINFO_SIZE_DOWNLOAD_T)
             metrics.bodyBytesSent = info.count(CURLINFO_SIZE_UPLOAD_T)
             metrics.httpVersion = Self.versions[info.number(CURLINFO_HTTP_VERSION)]
-            metrics.localAddress = info.text(CURLINFO_LOCAL_IP)
-            metrics.remoteAddress = info.text(CURLINFO_PRIMARY_IP)
-            if metrics.localAddress != nil { metrics.localPort = info.number(CURLINFO_LOCAL_PORT) }
-            if metrics.remoteAddress != nil { metrics.remotePort = info.number(CURLINFO_PRIMARY_PORT) }
         }
     }
 
@@ -59,6 +51,19 @@ final class TransferMeter: Sendable {
     @safe
     private struct Info {
         let handle: UnsafeMutableRawPointer
+
+        func readConnection(into metrics: inout History.AttemptMetrics) {
+            metrics.connectionsOpened = number(CURLINFO_NUM_CONNECTS)
+            if metrics.connectionsOpened != 0 {
+                metrics.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+                metrics.connect = time(CURLINFO_CONNECT_TIME_T)
+                metrics.tlsHandshake = time(CURLINFO_APPCONNECT_TIME_T)
+            }
+            metrics.localAddress = text(CURLINFO_LOCAL_IP)
+            metrics.remoteAddress = text(CURLINFO_PRIMARY_IP)
+            if metrics.localAddress != nil { metrics.localPort = number(CURLINFO_LOCAL_PORT) }
+            if metrics.remoteAddress != nil { metrics.remotePort = number(CURLINFO_PRIMARY_PORT) }
+        }
 
         func number(_ info: CURLINFO) -> Int {
             var value = 0
