@@ -1,12 +1,15 @@
 import AuthRecovery
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
-/// Every order of what a server, a person and the caller may do, up to a depth.
+/// Every order of what a server, a person and the caller may do, up to a depth; one more with a `FUZZ_FACTOR`.
 @Suite struct SignInFlowExplorationTests {
+    private static let isThorough = ByteMutator.rounds(1) > 1
+
     @Test(.timeLimit(.minutes(30)))
     func inEveryOrderOfEventsTheFlowKeepsItsWord() async throws {
-        let oracle = Oracle(depth: 6)
+        let oracle = Oracle(depth: Self.isThorough ? 6 : 5)
         let client = Bench().client
         var paths = 0
         var ends: [String: Int] = [:]
@@ -23,7 +26,7 @@ import Testing
     /// flow is stepped, or it is written down and taken up again between all its steps.
     @Test(.timeLimit(.minutes(30)))
     func aFlowThatIsWrittenDownBetweenItsStepsIsTheSame() async throws {
-        let oracle = Oracle(depth: 5)
+        let oracle = Oracle(depth: Self.isThorough ? 5 : 4)
         let client = Bench().client
         repeat {
             var ways: [[String]] = []

@@ -210,10 +210,18 @@ import Testing
 
     @Test(.timeLimit(.minutes(30)))
     func aPollThatNeverEndsEnds() async throws {
-        let bench = try ForgeRockBench(Array(repeating: .step(AM.poll("0")), count: 10_000))
+        let bench = try ForgeRockBench(Array(repeating: .step(AM.poll("30000")), count: 1000))
         let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(error?.kind == .challengeExpired)
-        #expect(bench.transport.received.count <= 3700)
+        #expect((25...35).contains(bench.transport.received.count))
+    }
+
+    @Test(arguments: ["0", "-5", "", "soon"])
+    func pollsHaveAPaceWhateverTheServerSays(pause: String) async throws {
+        let bench = try ForgeRockBench([.login] + Array(repeating: .step(AM.poll(pause)), count: 30) + [.success()])
+        _ = try await bench.signIn()
+        #expect(bench.clock.requestedDelays.count >= 30)
+        #expect(bench.clock.requestedDelays.allSatisfy { $0 >= .milliseconds(250) })
     }
 
     @Test(.timeLimit(.minutes(30)))

@@ -47,7 +47,7 @@ final class FakeServer: Sendable {
     var connections: Int { count.withLock { $0 } }
 
     /// - Parameter timeout: Nothing waits for it unless a test says so: a busy machine may take its time.
-    func configuration(timeout: Duration = .seconds(60)) -> RedisStore.Configuration {
+    func configuration(timeout: Duration = .seconds(600)) -> RedisStore.Configuration {
         RedisStore.Configuration(
             endpoint: .tcp(host: "127.0.0.1", port: listener.port),
             password: "s3cret",

@@ -9,11 +9,13 @@ struct FleetExploration {
 
     var count: Int { states.count }
 
-    init(from first: FleetModel) {
+    /// Other tests go on meanwhile.
+    init(from first: FleetModel) async {
         states = [first]
         var known = [first.code: 0]
         var next = 0
         while next < states.count, violations.isEmpty {
+            if next.isMultiple(of: 64) { await Task.yield() }
             for successor in states[next].successors {
                 violations += successor.violations.map { "\($0): \(history(of: next)), \(successor.event)" }
                 let code = successor.code

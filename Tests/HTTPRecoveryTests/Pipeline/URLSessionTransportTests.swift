@@ -39,7 +39,7 @@ private struct URLSessionTransport: HTTPTransport {
 
 /// The pipeline keeps time for such a transport, and ends its attempts in a way that locks nobody up.
 @Suite(.timeLimit(.minutes(30))) struct URLSessionTransportTests {
-    private static func client(timeout: Duration = .seconds(60)) -> RecoveringClient {
+    private static func client(timeout: Duration = .seconds(1800)) -> RecoveringClient {
         RecoveringClient(transport: URLSessionTransport()) {
             Recovery(maxAttempts: 2, budget: .ratio(.init(ratio: 1, burst: 1000))) {
                 TransientRetry(backoff: .constant(.milliseconds(1)))
