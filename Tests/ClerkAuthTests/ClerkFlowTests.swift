@@ -37,6 +37,15 @@ import Testing
         #expect(bench.transport.received.count == 1)
     }
 
+    @Test(arguments: [
+        ScriptedTransport.Step.error("verification_already_verified", status: 400), .status(410),
+    ])
+    func aTicketThatIsUsedUpIsPresentedOnce(refusal: ScriptedTransport.Step) async throws {
+        let bench = try ClerkBench([refusal, .client([]), .complete()])
+        await #expect(throws: RecoveryError.self) { try await bench.clerk.signIn(ticket: "t", answering: Person()) }
+        #expect(bench.sent.count { $0.contains("ticket=t") } == 1)
+    }
+
     @Test func nobodyKnowsWhoseTicketItIsWhereSomebodyIsSignedIn() async throws {
         let bench = try ClerkBench([.error("session_exists", status: 400)])
         let error = await #expect(throws: RecoveryError.self) {
@@ -115,6 +124,23 @@ import Testing
         #expect(bench.sent.count { $0.contains("approval_token=a1") } == 1)
         let challenges = [1, 4].map { FormFields(parsing: bench.transport.received[$0].body)["code_challenge"] }
         #expect(challenges[0] != challenges[1])
+    }
+
+    @Test(arguments: [
+        ScriptedTransport.Step.error("form_password_incorrect"), .error("form_code_incorrect"),
+        .error("form_code_incorrect", status: 500),
+    ])
+    func theTicketOfALinkIsPresentedOnce(refusal: ScriptedTransport.Step) async throws {
+        let bench = try linkBench(
+            .status(200, [:], body: #"{"response":{"ticket":"t1"}}"#),
+            refusal,
+            .signIn("needs_second_factor", second: ClerkJSON.totp),
+            .complete()
+        )
+        let back = Challenge.Answer.text("myapp://callback?flow_id=f1&approval_token=a1")
+        _ = try await bench.signIn(nil, Person([.emailLink: [back, back], .totp: [.text("1")]]))
+        #expect(bench.sent.count { $0.contains("ticket=t1") } == 1)
+        #expect(bench.sent[4] == "GET /client/sign_ins/sia_1")
     }
 
     @Test func withoutAPlaceToComeBackToNoLinkIsOffered() async throws {

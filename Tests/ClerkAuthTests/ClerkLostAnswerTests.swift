@@ -132,4 +132,23 @@ import Testing
         }
         #expect(error?.kind == .credentialRejected && dead.sent == [redeemed, "GET /client", redeemed])
     }
+
+    /// An error that proves nothing leaves a password in doubt: with a new sign-in it is the person who gives it.
+    @Test(
+        arguments: [200, 500],
+        [
+            "signed_out", "resource_not_found", "client_not_found", "verification_already_verified",
+            "ticket_invalid_code", "account_transfer_invalid",
+        ]
+    )
+    func aPasswordInDoubtIsNotPresentedAgain(status: Int, code: String) async throws {
+        let isRead = !["ticket_invalid_code", "account_transfer_invalid"].contains(code)
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.password)
+        let bench = try ClerkBench(
+            [.error(code, status: status)] + (isRead ? [.client([])] : []) + [first, .complete()]
+        )
+        _ = try await bench.signIn("hunter2", Person([.password: "again"]))
+        #expect(bench.sent.count { $0.contains("password=hunter2") } == 1)
+        #expect(bench.sent.last?.hasSuffix("attempt_first_factor strategy=password&password=again") == true)
+    }
 }

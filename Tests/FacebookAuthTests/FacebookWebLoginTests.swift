@@ -9,7 +9,9 @@ import Testing
 final class Browser: ChallengeResponder {
     private let state: Locked<(answers: [String], asked: [Challenge], notices: [Outcome])>
 
-    init(_ answers: String...) { state = Locked((answers, [], [])) }
+    convenience init(_ answers: String...) { self.init(answers) }
+
+    init(_ answers: [String]) { state = Locked((answers, [], [])) }
 
     var asked: [Challenge] { state.withLock { $0.asked } }
     var notices: [Outcome] { state.withLock { $0.notices } }

@@ -147,3 +147,30 @@ extension ClerkSignInMachine {
         return try await follow(updated, read)
     }
 }
+
+extension Outcome {
+    /// Whether what can be presented once was not looked at, so that it can be presented still.
+    ///
+    /// A client token that was refused before that is superseded by the one that is read next, and a robot's creation is looked
+    /// at when a person has proved to be there.
+    var hasLookedAtNothing: Bool {
+        guard provesNothingSpent, code != "verification_already_verified", status != 410 else { return false }
+        switch kind {
+        case .rateLimited, .quotaExhausted, .unavailable, .transport, .timedOut, .accountLocked: return true
+        default: return remedies.first == .resync || isAboutRobots
+        }
+    }
+
+    /// Whether an error leaves it open what became of the request; a state that the flow is in does not.
+    var leavesInDoubt: Bool { !provesNothingSpent && code != nil }
+
+    /// Whether the server has judged the password, or would not take it.
+    var isAboutThePassword: Bool {
+        switch kind {
+        case .invalidCredentials, .passwordCompromised, .passwordExpired, .passwordRejected, .factorUnavailable,
+            .invalidRequest:
+            true
+        default: false
+        }
+    }
+}

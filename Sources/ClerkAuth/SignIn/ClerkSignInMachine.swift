@@ -177,6 +177,9 @@ struct ClerkSignInMachine: ClerkStage {
             if error.outcome.isAboutThePassword {
                 self.password = nil
                 signIn = left(by: error)
+            } else if error.outcome.leavesInDoubt {
+                // A new sign-in asks for it.
+                self.password = nil
             }
             throw error
         }
@@ -223,10 +226,7 @@ struct ClerkSignInMachine: ClerkStage {
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
-            // A client token that was refused before anything was looked at is superseded by the one that is read next; and
-            // a robot's creation is looked at when a person has proved to be there.
-            let isUnseen = error.remedies.first == .resync || error.outcome.isAboutRobots
-            if isUnseen, error.outcome.provesNothingSpent { isOpeningSpent = false }
+            if error.outcome.hasLookedAtNothing { isOpeningSpent = false }
             openingRefusal = error
             throw error
         }
@@ -236,9 +236,14 @@ struct ClerkSignInMachine: ClerkStage {
         var form = FormFields()
         form.add("strategy", "ticket")
         form.add("ticket", secret: ticket)
-        let step = try await create(form)
-        approval = nil
-        return step
+        do {
+            let step = try await create(form)
+            approval = nil
+            return step
+        } catch let error as RecoveryError {
+            if !error.outcome.hasLookedAtNothing { approval = nil }
+            throw error
+        }
     }
 
     // MARK: Where the sign-in stands
@@ -380,17 +385,5 @@ extension Factor {
     /// Whether it ends in setting a new password.
     fileprivate var resetsPassword: Bool {
         providerName.hasPrefix("reset_password")
-    }
-}
-
-extension Outcome {
-    /// Whether the server has judged the password, or would not take it.
-    fileprivate var isAboutThePassword: Bool {
-        switch kind {
-        case .invalidCredentials, .passwordCompromised, .passwordExpired, .passwordRejected, .factorUnavailable,
-            .invalidRequest:
-            true
-        default: false
-        }
     }
 }
