@@ -7,7 +7,7 @@ import Testing
 @Suite("WebAuthn ceremonies as PingAM's nodes want them")
 struct ForgeRockCeremonyTests {
     /// An authenticator that signs whatever it is asked for, and remembers that.
-    private final class Recorder: WebAuthn.Authenticator {
+    final class Recorder: WebAuthn.Authenticator {
         let asked = Locked<[WebAuthnCeremony]>([])
         let handle: [UInt8]?
 

@@ -55,7 +55,8 @@ struct ForgeRockVisitTests {
 
     @Test(arguments: [
         "https://app/cb?code=1&state=other", "https://app/cb?code=1", "https://app/cb", "", "nonsense",
-        "https://app/cb?code=1&state=s1&state=s2",
+        "https://app/cb?code=1&state=s1&state=s2", "https://app/cb?code=1&code=2&state=s1",
+        "https://app/cb?code=1&state=s1#code=2", "https://app/cb?code=1&state=s1&iss=x&iss=y",
     ])
     func whatDoesNotBelongToTheVisitIsNotSent(answer: String) async throws {
         let bench = try ForgeRockBench([.step(Self.redirect()), .success()])

@@ -86,6 +86,6 @@ public struct JourneySuccess: Sendable, Hashable {
         realm = value["realm"]?.string?.nonEmpty?.bounded(to: 256)
         // A token that is none is no journey without a session, but no answer of the server's.
         let hasToken = value["tokenId"].map { !$0.isNull } ?? false
-        if hasToken ? token == nil : value["successUrl"] == nil { return nil }
+        if hasToken ? token == nil : value["successUrl"]?.string == nil { return nil }
     }
 }

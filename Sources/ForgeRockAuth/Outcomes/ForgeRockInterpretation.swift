@@ -212,10 +212,17 @@ struct ForgeRockInterpretation {
         return outcome
     }
 
+    /// A fault of the server's: also under the status of a refusal it tells nothing of what became of the request.
+    var fault: Outcome {
+        var outcome = Outcome.unavailable(interpretation)
+        if (400..<500).contains(status) { outcome.processed = .unknown }
+        return outcome
+    }
+
     /// A 5xx refuses nothing; a fault of the authentication service leaves no journey behind that could go on.
     private func outage(_ meaning: ForgeRockErrorRule?) -> Outcome {
         if status == 501 { return byStatus(501) }
-        var outcome = Outcome.unavailable(interpretation)
+        var outcome = fault
         if meaning == .serverFault, endpoint == .authenticate, presented == .state, outcome.retryAfter == nil {
             outcome.remedies = [.restartFlow]
         }
@@ -285,6 +292,7 @@ struct ForgeRockInterpretation {
     /// What the words of OAuth, the bearer challenges and the status say.
     private var general: Outcome {
         var outcome = words
+        if outcome.code == OAuthError.Word.serverError.rawValue { outcome.processed = fault.processed }
         // A session is not renewed here, it is made anew.
         if outcome.credential == .session { outcome.remedies.removeAll { $0 == .refreshCredential } }
         // And a bare refusal by an application says nothing definite about it.

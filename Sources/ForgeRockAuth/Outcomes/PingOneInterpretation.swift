@@ -113,7 +113,7 @@ struct PingOneInterpretation {
             var outcome = forgeRock.failure(.conflict)
             outcome.parameter = target
             return outcome
-        case .unexpected: return .unavailable(forgeRock.interpretation)
+        case .unexpected: return forgeRock.fault
         case .general: return forgeRock.failure(.invalidRequest, [.fixRequest])
         }
     }

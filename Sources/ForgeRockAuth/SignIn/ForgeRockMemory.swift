@@ -12,7 +12,7 @@ extension ForgeRockSignInMachine: RecalledFields {
             .init("has_begun", \.hasBegun), .init("needs_pause", \.needsPause), .init("step", \.step),
             .init("answered", \.answered), .init("asked", \.asked), .init("is_prepared", \.isPrepared),
             .init("is_showing", \.isShowing), .init("has_shown", \.hasShown), .init("fell_back", \.fellBack),
-            .init("polling_since", \.pollingSince),
+            .init("polling_since", \.pollingSince), .init("unattended", \.unattended),
         ]
     }
 }

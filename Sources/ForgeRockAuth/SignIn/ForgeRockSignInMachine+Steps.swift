@@ -17,6 +17,8 @@ extension ForgeRockSignInMachine {
 
     mutating func poll(unlessBoundBy bound: RecoveryError?) async throws -> SignInStep<ForgeRockSession> {
         if let bound { throw bound }
+        // How long is asked again and again is bounded by itself.
+        unattended = 0
         if isShowing {
             (isShowing, hasShown) = (false, true)
         } else if let session = try await send() {
@@ -26,7 +28,6 @@ extension ForgeRockSignInMachine {
     }
 
     private mutating func goOn() async throws -> SignInStep<ForgeRockSession> {
-        var unattended = 0
         while true {
             try Task.checkCancellation()
             if step == nil { return try await begin() }
@@ -38,10 +39,6 @@ extension ForgeRockSignInMachine {
             }
             guard let current = step else { return try await begin() }
             if let wait = current.first(\.pollingWait) { return try pause(for: wait, in: current) }
-            unattended += 1
-            if unattended > Self.maximumUnattended {
-                throw RecoveryError(outcome: Outcome(.stateConflict), reason: .attemptsExhausted)
-            }
             if let session = try await send() { return .finished(session) }
         }
     }
@@ -101,6 +98,10 @@ extension ForgeRockSignInMachine {
     /// - Parameter returned: What a browser has brought along that was sent elsewhere by the step.
     mutating func send(with returned: FormFields = FormFields()) async throws -> ForgeRockSession? {
         guard let current = step else { return nil }
+        unattended += 1
+        if unattended > Self.maximumUnattended {
+            throw RecoveryError(outcome: Outcome(.stateConflict), reason: .attemptsExhausted)
+        }
         do {
             return try accept(try await journey.advance(current, with: returned))
         } catch let refusal as StepRefusal {
@@ -145,7 +146,7 @@ extension ForgeRockSignInMachine {
     /// Takes the end of a journey into account.
     mutating func ended(by error: RecoveryError) -> RecoveryError {
         step = nil
-        if error.kind == .invalidCredentials || (error.provesNothing && asked.contains(where: \.isProof)) {
+        if error.kind == .invalidCredentials || (!error.leavesAnswersUnread && asked.contains(where: \.isProof)) {
             // What was refused, and what may have been taken and counted, does not answer another journey by itself.
             answers.forget(asked)
         }
@@ -361,10 +362,14 @@ extension JourneyStep {
 }
 
 extension RecoveryError {
-    /// Whether an end of the journey leaves open what became of the answers: a fault on the way, or a status that
-    /// anything between here and the server may have sent.
-    var provesNothing: Bool {
-        outcome.processed == .unknown || (outcome.kind == .flowExpired && outcome.code == nil)
+    /// Whether an end of the journey says that nobody has looked at the answers: it was too old for them, by the server's
+    /// own word and no mere status, which anything on the way may have sent; or they were not let in, or not sent.
+    var leavesAnswersUnread: Bool {
+        switch kind {
+        case .flowExpired: outcome.code != nil && oauth == nil
+        case .rateLimited, .accountLocked: true
+        default: outcome.status == nil && outcome.processed == .no
+        }
     }
 }
 

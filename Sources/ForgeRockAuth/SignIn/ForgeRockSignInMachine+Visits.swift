@@ -62,6 +62,10 @@ extension ForgeRockSignInMachine {
         guard fields["state"].count < 2, expected == nil || fields["state"].first == expected else {
             throw Self.refusal(.invalidRequest, parameter: "state")
         }
+        // Against RFC 6749 section 3.1: somebody may have added one.
+        if let doubled = ["code", "error", "iss"].first(where: { fields[$0].count > 1 }) {
+            throw Self.refusal(.invalidRequest, parameter: doubled)
+        }
         var returned = FormFields()
         for name in Self.returnedNames { for value in fields[name] { returned.add(name, secret: value) } }
         let isProvider = if case .identityProvider = callback.content { true } else { false }

@@ -33,6 +33,8 @@ struct ForgeRockSignInMachine: SignInMachine {
     var fellBack: Factor.Key?
     /// Since when the server has been asked again and again; nil while it is not.
     var pollingSince: Timestamp?
+    /// How many steps in a row were sent that nobody has typed anything for.
+    var unattended = 0
 
     init(
         journey: Journey,
@@ -80,7 +82,7 @@ struct ForgeRockSignInMachine: SignInMachine {
         } catch let refusal as StepRefusal {
             throw refusal.error
         } catch let error as RecoveryError {
-            if login != nil, error.kind == .invalidCredentials || error.provesNothing { answers.forgetPassword() }
+            if login != nil, !error.leavesAnswersUnread { answers.forgetPassword() }
             throw ended(by: error)
         }
         return try await proceed()
@@ -111,6 +113,7 @@ struct ForgeRockSignInMachine: SignInMachine {
             }
             return try await begin()
         }
+        unattended = 0
         let same = asked.first { $0.id == challenge.factor.id }
         guard let question = same ?? asked.first(where: { $0.key == challenge.key }) else { return try await proceed() }
         if case .redirect = question.form { return try await comeBack(with: answer, to: question) }

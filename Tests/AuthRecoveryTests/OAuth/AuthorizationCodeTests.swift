@@ -112,6 +112,12 @@ struct AuthorizationCodeTests {
         ("code=c&state=S&iss=https://evil.example.com", "issuer_mismatch"), ("code=c&state=S&iss=", "issuer_mismatch"),
         ("code=c&state=S&iss=https%3A%2F%2Fid.example.com&iss=https%3A%2F%2Fid.example.com", "state_mismatch"),
         ("error=access_denied&state=S&iss=https://evil.example.com", "issuer_mismatch"), ("", "state_mismatch"),
+        ("code=c&State=S", "state_mismatch"), ("code=c&state=S%00", "state_mismatch"),
+        ("code=c#state=S", "state_mismatch"),
+        ("state=S#code=c", "state_mismatch"), ("code=c&state=S&state", "state_mismatch"),
+        ("code=c&code=&state=S", "state_mismatch"), ("code=c&state=S+", "state_mismatch"),
+        ("code=c&state=S%", "state_mismatch"), ("code=c&state=S;iss=x", "state_mismatch"),
+        ("code=c&state=S&error=x&error=y", "state_mismatch"),
     ])
     func aRedirectThatIsNoAnswerIsRefused(query: String, code: String) async throws {
         let bench = try OAuthBench()

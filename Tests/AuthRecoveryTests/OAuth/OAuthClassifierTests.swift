@@ -217,6 +217,17 @@ struct OAuthClassifierTests {
         #expect(Self.classify(429, [("retry-after", "7200")], body: "{}").kind == .quotaExhausted)
     }
 
+    /// The word is a throttle's, and the status proves nothing: a request that must not be sent twice is not.
+    @Test(arguments: ["too_many_requests", "too_many_attempts", "rate_limit_exceeded"])
+    func aLimitInAnOutageDoesNotProveThatNothingWasDone(word: String) {
+        for status in [408, 500, 502, 503, 504] {
+            let outcome = Self.classify(status, body: #"{"error":"\#(word)"}"#)
+            #expect(outcome.kind == .rateLimited && outcome.processed == (status == 408 ? .no : .unknown))
+        }
+        let stated = Self.classify(503, [("retry-after", "3")], body: #"{"error":"\#(word)"}"#)
+        #expect(stated.processed == .no && stated.retryAfter == .seconds(3))
+    }
+
     @Test func whatTheServerStatesIsKept() {
         let busy = Self.classify(503, [("retry-after", "5")], body: #"{"error":"temporarily_unavailable"}"#)
         #expect(busy.retryAfter == .seconds(5) && busy.remedies == [.wait] && busy.processed == .no)

@@ -17,6 +17,8 @@ extension OAuthError {
                 isThrottle: true
             )
             outcome = .throttled(interpretation, scope: .origin)
+            // Whoever fails may have begun.
+            if interpretation.isOutage { outcome.processed = interpretation.processed }
         } else {
             outcome.processed = interpretation.processed
             outcome.retryAfter = interpretation.delay.delay
