@@ -60,7 +60,10 @@ final class LoopPool: @unchecked Sendable {
 
     /// A client without connections, for one request; to be handed back with ``end(_:)``.
     func freshClient() throws(TransportError) -> HTTPClient {
-        let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: try settings())
+        var settings = try settings()
+        // Nothing comes after the request; and the client stays in memory until this is over, whenever it was shut down.
+        settings.connectionPool.idleTimeout = .milliseconds(1)
+        let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: settings)
         freshClients += 1
         return client
     }
