@@ -41,7 +41,10 @@ extension OktaAPI {
     }
 
     /// Whether the org has answered that it does not say; an outage is no such answer.
+    ///
+    /// Nothing was presented that a 401 could refuse.
     private static func saysNothing(_ error: RecoveryError) -> Bool {
-        [.unreadable, .notFound, .permissionDenied, .invalidRequest, .unknown].contains(error.kind)
+        [.unreadable, .notFound, .permissionDenied, .invalidRequest, .credentialRejected, .unknown]
+            .contains(error.kind)
     }
 }

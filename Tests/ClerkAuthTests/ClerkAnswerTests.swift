@@ -301,6 +301,10 @@ struct ClerkAnswerTests {
                 #""status":"missing_requirements","verifications":{"external_account":{"error":{"code":"not_allowed_access"}}}"#,
                 .permissionDenied, [.contactAdmin]
             ),
+            (
+                #""status":"missing_requirements","missing_fields":["email_address"],"verifications":{"external_account":{"status":"unverified","external_verification_redirect_url":"https://x"}}"#,
+                .continue, [.visitProvider]
+            ),
         ] as [(String, Outcome.Kind, [Outcome.Remedy])]
     )
     func signUps(members: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {

@@ -187,7 +187,7 @@ struct FacebookAnswerTests {
             #"{"data":{"is_valid":false,"error":{"message":"m"}}}"#,
             .credentialRejected,
             [.reauthenticate],
-            .clear,
+            .keep,
             .access,
             presenting: .access,
             at: "/debug_token"

@@ -40,9 +40,10 @@ struct FacebookErrorTableTests {
         // What the table calls curable by a sign-in keeps its kind.
         let permission = Self.outcome(200)
         #expect(permission.kind == .permissionDenied && permission.remedies == [.reauthenticate, .contactAdmin])
-        #expect(permission.userMessage == "Again, please.")
+        #expect(permission.userMessage == "Again, please." && permission.facebookCategory == .recoverable)
         // What it calls neither is not repeated.
         #expect(Self.outcome(1).kind == .unavailable && Self.outcome(1).remedies.isEmpty)
+        #expect(Self.outcome(1).facebookCategory == .other)
     }
 
     @Test func noTableTurnsALimitOrARefusalIntoSomethingElse() {
@@ -79,6 +80,26 @@ struct FacebookErrorTableTests {
             try await plain.facebook.send(path: "me/feed", answering: Person())
         }
         #expect(plain.transport.received.count == 1)
+    }
+
+    /// Graph has not said that it was not done: a sign-in does not bring it a second time.
+    @Test(arguments: [(7002, 500), (200, 503), (2, 400)])
+    func aWriteThatMayBeDoneIsNotRepeatedForTheTable(code: Int, status: Int) async throws {
+        let table = try #require(
+            FacebookErrorConfiguration(
+                try JSONValue(parsing: #"[{"name":"login_recoverable","items":[{"code":2},{"code":7002},{"code":200}]}]"#)
+            )
+        )
+        let refusal = ScriptedTransport.Step.status(status, [:], body: Recorded.error(code))
+        let steps = [refusal, .device, .token(), .me, .answer(#"{"id":"9"}"#)]
+        let bench = try FacebookBench(steps, configuration: FacebookConfiguration(errors: table))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits {
+                try await bench.facebook.send(.post, path: "me/feed", answering: Person())
+            }
+        }
+        #expect(error?.remedies.first == .reauthenticate && error?.outcome.processed == .unknown)
+        #expect(bench.transport.received.count == 1)
     }
 
     @Test func aClientFetchesTheTableThatItUses() async throws {

@@ -45,6 +45,7 @@ struct ForgeRockAnswerTests {
                 ), callback("HiddenValueCallback", #"{"name":"id","value":"webAuthnOutcome"}"#, index: 2),
             ], .continue, [.askUser]
         ),
+        ([ForgeRockCeremonyTests.script(authentication: #"rpId: "example.com","#), AM.hidden], .continue, [.askUser]),
         ([callback("MetadataCallback", #"{"name":"data","value":{"x":1}}"#, inputs: 0)], .continue, []),
         ([callback("RedirectCallback")], .continue, [.visitProvider]),
         ([callback("IdPCallback")], .continue, [.visitProvider]),

@@ -95,7 +95,7 @@ struct ForgeRockCeremonyTests {
         )
     }
 
-    private static func script(authentication id: String) -> String {
+    static func script(authentication id: String) -> String {
         AM.text(
             """
             var options = {

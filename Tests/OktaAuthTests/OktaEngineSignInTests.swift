@@ -70,11 +70,11 @@ struct OktaEngineSignInTests {
         #expect(bench.sent[1 + asked.count] == "/authn {username:ada@example.com,password:hunter2}")
     }
 
-    @Test func anOrgThatDoesNotSaySoMayRunOnTheEngine() async throws {
+    @Test(arguments: [ScriptedTransport.Step.status(403), .status(401, [:], body: Recorded.error("E0000011"))])
+    func anOrgThatDoesNotSaySoMayRunOnTheEngine(refusal: ScriptedTransport.Step) async throws {
         let bench = try OktaBench.engine(
             [
-                .status(403), .interact, .ion(Ion.identify), .ion(Ion.answer, more: Ion.password), .interactionCode,
-                .tokens,
+                refusal, .interact, .ion(Ion.identify), .ion(Ion.answer, more: Ion.password), .interactionCode, .tokens,
             ],
             begins: false
         ) { $0.way = .automatic }

@@ -14,8 +14,8 @@ extension SignInFlow {
     /// A call of the machine.
     enum Call {
         case begin
-        /// After a step whose outcome is not known, with the error of it.
-        case resync(after: RecoveryError?)
+        /// After a step whose outcome is not known, with the error of it and the question that it answered.
+        case resync(after: RecoveryError?, of: Challenge? = nil)
         case choose(Factor)
         case submit(Secret, Challenge)
         /// Another code, because the last one is of no use any more, or because the person wishes for one.
@@ -70,8 +70,12 @@ extension SignInFlow {
                 case .finished:
                     wanted = .nothing
                     return step
-                case .ask(let question): move = .ask(await explained(question, origin, context))
-                case .choose(let factors): move = .pick(factors, origin.detour)
+                case .ask(let question):
+                    await explain(origin, among: [question.factor], context)
+                    move = .ask(await explained(question, origin, context))
+                case .choose(let factors):
+                    await explain(origin, among: factors, context)
+                    move = .pick(factors, origin.detour)
                 case .pending(let challenge, let pause):
                     if let accepted { try progress.countAcceptance(of: accepted.factor) }
                     return wait(for: challenge, pause, origin, context)
@@ -120,7 +124,7 @@ extension SignInFlow {
             let answered = challenge.key == .push ? challenge : nil
             return SignInCallSource(answered: answered, tried: challenge, resent: challenge, isWish: isWish)
         case .choose(let factor): return SignInCallSource(tried: progress.numbered(Challenge(factor: factor)))
-        case .resync(let doubt): return SignInCallSource(doubt: doubt)
+        case .resync(let doubt, let question): return SignInCallSource(doubt: doubt, doubted: question)
         case .replace(let detour): return SignInCallSource(detour: detour)
         case .poll(let poll, _): return poll.origin
         case .look(let challenge): return SignInCallSource(answered: challenge, tried: challenge)
@@ -227,6 +231,13 @@ extension SignInFlow {
         return .pending(challenge, pause)
     }
 
+    /// Tells of an answer that was lost if what it answered is wanted once more: it has not arrived.
+    private func explain(_ origin: SignInCallSource, among factors: [Factor], _ context: SignInContext) async {
+        guard let doubt = origin.doubt, let doubted = origin.doubted?.factor, factors.contains(where: doubted.isSame)
+        else { return }
+        await context.notice(doubt.outcome)
+    }
+
     /// The question that follows a call, after the person was told why it is asked.
     private func explained(
         _ question: Challenge,
@@ -293,7 +304,7 @@ extension SignInFlow {
             // The caller's bounds leave no time to read either.
             if refusal.isOfNoAnswer, refusal.isBounded { break }
             if refusal.isOfNoAnswer { progress.countResync() } else { progress.countRestart() }
-            move = .call(.resync(after: refusal.isOfNoAnswer ? refusal : nil))
+            move = .call(.resync(after: refusal.isOfNoAnswer ? refusal : nil, of: origin.answered))
         case .restart:
             progress.countRestart()
             move = .call(.begin)
@@ -302,6 +313,8 @@ extension SignInFlow {
             if !ways.isEmpty { move = .unlock(ways, refusal) }
         }
         guard let move else { throw refusal }
+        // Of an answer that was lost there is nothing to say before it is read what became of the step.
+        if case .call(.resync(after: .some, _)) = move { return move }
         // The person is told why before they are asked what to do about it.
         await context.notice(refusal.outcome)
         return move

@@ -51,6 +51,8 @@ struct SignInCallSource: Sendable {
     var detour: SignInDetour?
     /// The error that has left a step in doubt, if its fate was read.
     var doubt: RecoveryError?
+    /// The question that this step answered.
+    var doubted: Challenge?
 
     /// The question whose answer the call carries; an authenticator answers as soon as it is chosen.
     var submitted: Challenge? {

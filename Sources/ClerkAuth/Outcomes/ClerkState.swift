@@ -102,9 +102,7 @@ struct ClerkState {
         let verification = signIn[isSecond ? "second_factor_verification" : "first_factor_verification"]
         if let failure = failure(of: verification) { return failure }
         let isOpen = verification?["status"]?.string == "unverified"
-        if isOpen, verification?["external_verification_redirect_url"]?.string?.nonEmpty != nil {
-            return next([.visitProvider])
-        }
+        if isOpen, leadsElsewhere(verification) { return next([.visitProvider]) }
         let isPrepared = isOpen && verification?["strategy"]?.string != nil
         switch status {
         case "needs_identifier":
@@ -132,6 +130,8 @@ struct ClerkState {
         for verification in signUp["verifications"]?.members?.prefix(16) ?? [] {
             if let failure = failure(of: verification.value) { return failure }
         }
+        let account = signUp["verifications"]?["external_account"]
+        if account?["status"]?.string == "unverified", leadsElsewhere(account) { return next([.visitProvider]) }
         if signUp["missing_fields"]?.array?.isEmpty == false { return next([.askUser]) }
         if signUp["unverified_fields"]?.array?.isEmpty == false { return next([.newChallenge, .askUser]) }
         return next(status == "missing_requirements" ? [.askUser] : [])
@@ -154,6 +154,11 @@ struct ClerkState {
             if let error = verification["error"].flatMap(ClerkError.init) { return error }
         }
         return nil
+    }
+
+    /// Whether it is made at another provider's page.
+    private func leadsElsewhere(_ verification: JSONValue?) -> Bool {
+        verification?["external_verification_redirect_url"]?.string?.nonEmpty != nil
     }
 
     private func isTransferable(_ verification: JSONValue?) -> Bool {

@@ -155,6 +155,8 @@ struct FacebookInterpretation {
                 outcome = self.outcome(of: meaning, envelope)
                 outcome.remedies = [.reauthenticate] + outcome.remedies.filter { $0 != .reauthenticate }
             }
+            // What the table says of a code is no word about this request.
+            if isGeneral || interpretation.isOutage { outcome.processed = .unknown }
             outcome.userMessage = entry.recoveryMessage
             return outcome
         }
@@ -171,7 +173,8 @@ struct FacebookInterpretation {
             outcome.retryAfter = outcome.retryAfter ?? Outcome.quotaSpan
             return outcome
         case .refused:
-            if case .debugger = envelope.form { return refused(.access, isPresented: presented == .access) }
+            // It speaks of the token that was asked about, whoever asked.
+            if case .debugger = envelope.form { return refused(.access, isPresented: false) }
             if endpoint.issuesTokens, FacebookWords(self).refusesCode(envelope) {
                 return refused(.code, isPresented: presented == .code)
             }

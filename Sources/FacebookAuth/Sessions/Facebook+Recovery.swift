@@ -42,7 +42,7 @@ extension Facebook {
         }
         return try await api.client.attended(
             first,
-            where: { [api] in api.isForPerson($0) },
+            where: { [api] in api.isForPerson($0, isRead: isRead) },
             send: { authorization, operation in
                 let api = api.within(operation)
                 try await api.requireToken()

@@ -34,8 +34,11 @@ extension Facebook {
 extension GraphAPI {
     /// Whether a person who signs in may help, and the call can be made once more then: nobody is signed in, or the table
     /// of errors says so.
-    func isForPerson(_ error: RecoveryError) -> Bool {
+    ///
+    /// - Parameter isRead: Whether the call only reads; any other is not made again if it may have been done.
+    func isForPerson(_ error: RecoveryError, isRead: Bool) -> Bool {
         if error.kind == .reauthenticationRequired { return true }
+        guard isRead || error.outcome.processed == .no else { return false }
         // Of codes that say it themselves the table is not asked.
         guard error.remedies.first == .reauthenticate, error.outcome.tokenAction == .keep,
             [.unknown, .permissionDenied].contains(error.kind), let code = error.outcome.code.flatMap({ Int($0) })

@@ -7,11 +7,14 @@ extension Outcome {
     /// tells; it differs if this library knows better, as for a person who has to settle something at Facebook.
     public var facebookCategory: FacebookErrorCategory {
         switch kind {
+        // What the vendor's table calls neither is not to be repeated.
+        case .unavailable where remedies.isEmpty: .other
         case .rateLimited, .quotaExhausted, .unavailable, .transport, .timedOut: .transient
         case .credentialRejected, .reauthenticationRequired:
             remedies.contains(.reauthenticate) && credential != .client ? .recoverable : .other
         // What the vendor's table alone says.
         case .unknown where remedies.first == .reauthenticate: .recoverable
+        case .permissionDenied where remedies.first == .reauthenticate: .recoverable
         default: .other
         }
     }

@@ -81,9 +81,9 @@ struct StepInterpretation {
                 wanted.append(.solveChallenge)
             case .validatedPassword:
                 wanted.append(.changePassword)
-            case .textOutput, .hidden, .suspended:
+            case .hidden, .suspended:
                 break
-            case .metadata:
+            case .textOutput, .metadata:
                 if callback.webAuthn != nil { wanted.append(.askUser) }
             default:
                 wanted.append(.askUser)

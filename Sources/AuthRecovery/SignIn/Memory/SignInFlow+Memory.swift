@@ -117,6 +117,7 @@ extension SignInCallSource: RememberedFields {
         [
             .init("answered", \.answered), .init("tried", \.tried), .init("resent", \.resent),
             .init("is_wish", \.isWish), .init("detour", \.detour), .init("doubt", \.doubt),
+            .init("doubted", \.doubted),
         ]
     }
 }
