@@ -85,11 +85,8 @@ struct FacebookErrorTableTests {
     /// Graph has not said that it was not done: a sign-in does not bring it a second time.
     @Test(arguments: [(7002, 500), (200, 503), (2, 400)])
     func aWriteThatMayBeDoneIsNotRepeatedForTheTable(code: Int, status: Int) async throws {
-        let table = try #require(
-            FacebookErrorConfiguration(
-                try JSONValue(parsing: #"[{"name":"login_recoverable","items":[{"code":2},{"code":7002},{"code":200}]}]"#)
-            )
-        )
+        let recoverable = #"[{"name":"login_recoverable","items":[{"code":2},{"code":7002},{"code":200}]}]"#
+        let table = try #require(FacebookErrorConfiguration(try JSONValue(parsing: recoverable)))
         let refusal = ScriptedTransport.Step.status(status, [:], body: Recorded.error(code))
         let steps = [refusal, .device, .token(), .me, .answer(#"{"id":"9"}"#)]
         let bench = try FacebookBench(steps, configuration: FacebookConfiguration(errors: table))
