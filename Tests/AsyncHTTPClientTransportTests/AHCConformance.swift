@@ -11,7 +11,7 @@ enum AHCConformance {
         .enforcesTimeouts, .keepsSendLimits, .choosesConnections, .decompresses,
     ]
 
-    static let http1 = http1(patience: .seconds(180))
+    static let http1 = http1(patience: .seconds(900))
 
     static func http1(patience: Duration) -> TransportUnderTest {
         TransportUnderTest(
@@ -25,7 +25,7 @@ enum AHCConformance {
         )
     }
 
-    static let http2 = http2(patience: .seconds(180))
+    static let http2 = http2(patience: .seconds(900))
 
     static func http2(patience: Duration) -> TransportUnderTest {
         TransportUnderTest(

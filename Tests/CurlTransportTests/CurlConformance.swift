@@ -15,6 +15,7 @@ enum CurlConformance {
         name: "curl",
         abilities: abilities,
         addedFields: ["accept-encoding"],
+        patience: .seconds(900),
         terminate: terminate,
         make: make
     )
@@ -26,6 +27,7 @@ enum CurlConformance {
         http2: .tls,
         addedFields: ["accept-encoding"],
         exclusions: ofHTTP2.merging(overTLS) { first, _ in first },
+        patience: .seconds(900),
         terminate: terminate,
         make: make
     )
@@ -37,6 +39,7 @@ enum CurlConformance {
         http2: .priorKnowledge,
         addedFields: ["accept-encoding"],
         exclusions: ofHTTP2.merging(overPlainText) { first, _ in first },
+        patience: .seconds(900),
         make: make
     )
 

@@ -6,7 +6,11 @@ import Testing
 /// A server that is a function: what every transport has to do, and what is its own.
 @Suite(.timeLimit(.minutes(30)))
 struct InProcessTransportTests {
-    static let subject = TransportUnderTest(inProcess: "in-process", abilities: [.keepsSendLimits]) { _, handler in
+    static let subject = TransportUnderTest(
+        inProcess: "in-process",
+        abilities: [.keepsSendLimits],
+        patience: .seconds(900)
+    ) { _, handler in
         InProcessTransport(handler)
     }
 

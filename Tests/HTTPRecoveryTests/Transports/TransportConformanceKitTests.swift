@@ -35,7 +35,7 @@ struct TransportConformanceKitTests {
         let subject = TransportUnderTest(
             inProcess: "\(offence)",
             abilities: [.keepsSendLimits],
-            patience: .seconds(offence.hangs ? 2 : 180)
+            patience: .seconds(offence.hangs ? 2 : 900)
         ) { _, handler in
             BadTransport(transport: InProcessTransport(handler), offence: offence)
         }
