@@ -2,6 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 @testable import Auth0Auth
@@ -82,15 +83,12 @@ import Testing
             ("unsent", .fail(.cannotConnect, .neverSent), true),
         ]
 
-    /// Each way gets another third of the answers, and all with a `FUZZ_FACTOR` of 3.
     @Test(arguments: ways) func itEndsSoonAndSpendsNothingTwice(way: Way) async throws {
-        let share = max(1, 3 / ByteMutator.rounds(1))
-        var number = way.testDescription.utf8.count
+        var share = Share(oneIn: 3, for: way.testDescription)
         for index in way.steps.indices {
             for (name, step, provesNothingDone) in Self.hostile {
                 for isOnce in [true, false] {
-                    number += 1
-                    guard number.isMultiple(of: share) else { continue }
+                    guard share.takesNext() else { continue }
                     let rest = isOnce ? [step] + way.steps[index...] : Array(repeating: step, count: 200)
                     let (isKnown, bench) = try await signIn(way, way.steps[..<index] + rest)
                     let spent = bench.sent.filter { $0.split(separator: " ").last?.hasPrefix("answer") == true }

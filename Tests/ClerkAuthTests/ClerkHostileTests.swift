@@ -3,6 +3,7 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// Whatever an instance answers in the middle of a sign-in: it ends soon, with an error that says why, nothing is spent
@@ -11,17 +12,12 @@ import Testing
 struct ClerkHostileTests {
     typealias Step = ScriptedTransport.Step
 
-    /// Each way gets another part of the answers, and all with a `FUZZ_FACTOR` of as much.
-    private static let parts = 25
-
     @Test(arguments: ClerkWay.all) func itEndsSoonAndSpendsNothingTwice(way: ClerkWay) async throws {
-        let share = max(1, Self.parts / ByteMutator.rounds(1))
-        var number = way.testDescription.utf8.count
+        var share = Share(oneIn: 25, for: way.testDescription)
         for index in way.steps.indices {
             for hostile in ClerkHostile.all {
                 for isOnce in [true, false] {
-                    number += 1
-                    guard number.isMultiple(of: share) else { continue }
+                    guard share.takesNext() else { continue }
                     let rest =
                         isOnce ? [hostile.step] + way.steps[index...] : Array(repeating: hostile.step, count: 200)
                     let run = try await ClerkRun(way, way.steps[..<index] + rest, hostileFrom: index)

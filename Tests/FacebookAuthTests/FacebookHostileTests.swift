@@ -3,6 +3,7 @@ import FacebookAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// Whatever Graph answers in the middle of a sign-in: it ends soon, with an error that says why, nothing is spent twice, and
@@ -157,17 +158,12 @@ struct FacebookHostileTests {
             Hostile(name: "unsent", step: .fail(.cannotConnect, .neverSent), provesNothingDone: true),
         ]
 
-    /// Each way gets another part of the answers, and all with a `FUZZ_FACTOR` of as much.
-    private static let parts = 10
-
     @Test(arguments: ways) func itEndsSoonAndSpendsNothingTwice(way: Way) async throws {
-        let share = max(1, Self.parts / ByteMutator.rounds(1))
-        var number = way.testDescription.utf8.count
+        var share = Share(oneIn: 10, for: way.testDescription)
         for index in way.steps.indices {
             for hostile in Self.hostile {
                 for isOnce in [true, false] {
-                    number += 1
-                    guard number.isMultiple(of: share) else { continue }
+                    guard share.takesNext() else { continue }
                     let rest =
                         isOnce ? [hostile.step] + way.steps[index...] : Array(repeating: hostile.step, count: 200)
                     let (faults, bench, end) = try await run(way, way.steps[..<index] + rest, hostile, at: index)

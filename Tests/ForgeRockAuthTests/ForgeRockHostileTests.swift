@@ -3,6 +3,7 @@ import ForgeRockAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// Whatever a server answers in the middle of a sign-in: it ends soon, with an error that says why, and nothing is spent
@@ -109,10 +110,8 @@ struct ForgeRockHostileTests {
         ),
     ]
 
-    /// Each way gets another part of the answers, and all with a `FUZZ_FACTOR` of 45.
     @Test(arguments: ways) func itEndsSoonAndSpendsNothingTwice(way: Way) async throws {
-        let share = max(1, 45 / ByteMutator.rounds(1))
-        var number = way.testDescription.utf8.count
+        var share = Share(oneIn: 45, for: way.testDescription)
         for index in way.steps.indices {
             for hostile in HostileAnswer.all {
                 // Once, with the journey going on or beginning anew after it; or for ever.
@@ -120,8 +119,7 @@ struct ForgeRockHostileTests {
                     ("once", [hostile.step] + way.steps[index...]), ("at first", [hostile.step] + way.steps),
                     ("for ever", Array(repeating: hostile.step, count: 60)),
                 ] {
-                    number += 1
-                    guard number.isMultiple(of: share) else { continue }
+                    guard share.takesNext() else { continue }
                     let end = try await signIn(way, way.steps[..<index] + rest)
                     let isAnew = mode == "at first"
                     let wrongs = try await wrongs(end, hostile, way, at: index, isAnew: isAnew)

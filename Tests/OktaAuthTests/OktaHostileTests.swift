@@ -3,6 +3,7 @@ import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import OktaAuth
+import SignInSupport
 import Testing
 
 /// Whatever an org answers in the middle of a sign-in: it ends soon, with an error that says why, and nothing is spent
@@ -111,15 +112,12 @@ struct OktaHostileTests {
             ("unsent", .fail(.cannotConnect, .neverSent), true),
         ]
 
-    /// Each way gets another seventh of the answers, and all with a `FUZZ_FACTOR` of 7.
     @Test(arguments: ways) func itEndsSoonAndSpendsNothingTwice(way: Way) async throws {
-        let share = max(1, 7 / ByteMutator.rounds(1))
-        var number = way.testDescription.utf8.count
+        var share = Share(oneIn: 7, for: way.testDescription)
         for index in way.steps.indices {
             for (name, step, provesNothingDone) in Self.hostile {
                 for isOnce in [true, false] {
-                    number += 1
-                    guard number.isMultiple(of: share) else { continue }
+                    guard share.takesNext() else { continue }
                     let rest = isOnce ? [step] + way.steps[index...] : Array(repeating: step, count: 200)
                     let (isKnown, bench) = try await signIn(way, way.steps[..<index] + rest)
                     let spent = bench.transport.received.map { "\($0.request.path ?? "") \($0.text)" }

@@ -71,10 +71,10 @@ extension SignInFlow {
                     wanted = .nothing
                     return step
                 case .ask(let question):
-                    await explain(origin, among: [question.factor], context)
+                    await tellOfDoubt(origin, among: [question.factor], context)
                     move = .ask(await explained(question, origin, context))
                 case .choose(let factors):
-                    await explain(origin, among: factors, context)
+                    await tellOfDoubt(origin, among: factors, context)
                     move = .pick(factors, origin.detour)
                 case .pending(let challenge, let pause):
                     if let accepted { try progress.countAcceptance(of: accepted.factor) }
@@ -232,7 +232,7 @@ extension SignInFlow {
     }
 
     /// Tells of an answer that was lost if what it answered is wanted once more: it has not arrived.
-    private func explain(_ origin: SignInCallSource, among factors: [Factor], _ context: SignInContext) async {
+    private func tellOfDoubt(_ origin: SignInCallSource, among factors: [Factor], _ context: SignInContext) async {
         guard let doubt = origin.doubt, let doubted = origin.doubted?.factor, factors.contains(where: doubted.isSame)
         else { return }
         await context.notice(doubt.outcome)
@@ -318,57 +318,6 @@ extension SignInFlow {
         // The person is told why before they are asked what to do about it.
         await context.notice(refusal.outcome)
         return move
-    }
-
-    // MARK: Choices
-
-    /// Decides between the factors that the server offers; nil if it is for the person to decide.
-    private mutating func pick(
-        among offered: [Factor],
-        _ detour: SignInDetour?,
-        _ context: SignInContext
-    ) throws -> Move? {
-        var factors = progress.usable(offered)
-        if let detour {
-            factors.removeAll { $0.isSame(as: detour.question.factor) }
-            if let keys = detour.keys { factors.removeAll { !keys.contains($0.key) } }
-            if factors.isEmpty {
-                // Nothing can stand in: then the refusal stands, or the person is asked for the same again.
-                if let refusal = detour.refusal { throw refusal }
-                return .ask(detour.question)
-            }
-        } else if factors.isEmpty {
-            factors = offered
-        }
-        // Who has chosen is not asked again because the flow had to begin again; but a wish is a new choice.
-        let isWish = detour.map { $0.refusal == nil } ?? false
-        if !isWish, let before = progress.standingChoice(among: factors) {
-            return chosen(before, detour, context)
-        }
-        guard factors.count > 1 else { return try choose(factors.first, among: factors, detour, context) }
-        wanted = .choice(factors, detour)
-        return nil
-    }
-
-    private mutating func choose(
-        _ factor: Factor?,
-        among factors: [Factor],
-        _ detour: SignInDetour?,
-        _ context: SignInContext
-    ) throws -> Move {
-        if let factor, let offered = factors.first(where: factor.isSame) { return chosen(offered, detour, context) }
-        guard let best = SignInRules.best(of: factors, by: detour?.keys ?? options.preference) else {
-            throw RecoveryError(outcome: Outcome(.factorUnavailable), reason: .notRecoverable)
-        }
-        return chosen(best, detour, context)
-    }
-
-    private mutating func chosen(_ factor: Factor, _ detour: SignInDetour?, _ context: SignInContext) -> Move {
-        progress.choose(factor, insteadOf: detour?.question.factor)
-        if let detour, detour.refusal != nil {
-            context.emit(.fallback(from: detour.question.key.rawValue, to: factor.key.rawValue))
-        }
-        return .call(.choose(factor))
     }
 }
 

@@ -2,6 +2,7 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// Whatever an authorization server answers: it ends soon, with an error that says why, and nothing is spent twice.
@@ -64,15 +65,12 @@ struct OAuthHostileTests {
             ("cut", .fail(.truncated, .answered), false), ("unsent", .fail(.cannotConnect, .neverSent), true),
         ]
 
-    /// Each way gets another part of the answers, and all with a `FUZZ_FACTOR` of 4.
     @Test(arguments: Way.allCases) func itEndsSoonAndSpendsNothingTwice(way: Way) async throws {
-        let share = max(1, 4 / ByteMutator.rounds(1))
-        var number = way.rawValue.utf8.count
+        var share = Share(oneIn: 4, for: way.rawValue)
         for index in way.steps.indices {
             for (name, step, provesNothingDone) in Self.hostile {
                 for isOnce in [true, false] {
-                    number += 1
-                    guard number.isMultiple(of: share) else { continue }
+                    guard share.takesNext() else { continue }
                     let rest = isOnce ? [step] + way.steps[index...] : Array(repeating: step, count: 60)
                     let bench = try OAuthBench(way.steps[..<index] + rest)
                     let isKnown = try await obtains(way, bench)
