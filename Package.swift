@@ -239,7 +239,9 @@ let package = Package(
             dependencies: [
                 "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]
+            ],
+            // Names that only tests know are looked up by the tests, for libcurl too.
+            linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
         ),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",

@@ -1,11 +1,12 @@
 import CCurl
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 
-/// What loops ask of libcurl and of the system, seen on the way.
+/// What loops ask of libcurl and of the system, and libcurl of the system, seen on the way.
 ///
-/// In the tests' program these functions stand in front of the libraries' own. What libcurl asks of the system goes past
-/// them.
+/// In the tests' program these functions stand in front of the libraries' own; in front of those that libcurl calls only what
+/// the program exports does (`Package.swift`).
 enum Interposed {
     struct State {
         /// The transfers of each multi handle, by its address, and the most that one has had.
@@ -14,7 +15,15 @@ enum Interposed {
         /// How many sockets were opened, and how many while the signal of a broken pipe was ignored.
         var sockets = 0
         var socketsWithSignalIgnored = 0
+        /// How often each name was looked up, where it is one of `lookedUp`.
+        var lookups: [String: Int] = [:]
     }
+
+    /// Names that only tests have: below this one the address is that of this machine.
+    static let lookedUp = ".interposed.test"
+    /// Below this one nobody answers before the gate is open.
+    static let hanging = ".hanging.interposed.test"
+    static let resolver = FaultServer.Gate()
 
     static let state = Locked(State())
 
@@ -36,10 +45,13 @@ enum Interposed {
 
 private typealias Change = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CURLMcode
 private typealias Open = @convention(c) (CInt, CInt, CInt) -> CInt
+private typealias LookUp =
+    @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeRawPointer?, UnsafeMutableRawPointer?) -> CInt
 
 private let realAdd = unsafe Interposed.next("curl_multi_add_handle", as: Change.self)
 private let realRemove = unsafe Interposed.next("curl_multi_remove_handle", as: Change.self)
 private let realSocket = Interposed.next("socket", as: Open.self)
+private let realLookup = unsafe Interposed.next("getaddrinfo", as: LookUp.self)
 
 @_cdecl("curl_multi_add_handle")
 func interposedAdd(_ multi: UnsafeMutableRawPointer?, _ easy: UnsafeMutableRawPointer?) -> CURLMcode {
@@ -75,4 +87,24 @@ func interposedSocket(_ domain: CInt, _ type: CInt, _ kind: CInt) -> CInt {
         if isIgnored { state.socketsWithSignalIgnored += 1 }
     }
     return realSocket(domain, type, kind)
+}
+
+/// On a thread of libcurl's own.
+@_cdecl("getaddrinfo")
+func interposedLookUp(
+    _ name: UnsafePointer<CChar>?,
+    _ service: UnsafePointer<CChar>?,
+    _ hints: UnsafeRawPointer?,
+    _ result: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let name = unsafe name, case let text = unsafe String(cString: name), text.hasSuffix(Interposed.lookedUp)
+    else {
+        return unsafe realLookup(name, service, hints, result)
+    }
+    Interposed.state.withLock { $0.lookups[text, default: 0] += 1 }
+    if text.hasSuffix(Interposed.hanging) {
+        Interposed.resolver.wait()
+        return EAI_AGAIN
+    }
+    return unsafe realLookup("127.0.0.1", service, hints, result)
 }
