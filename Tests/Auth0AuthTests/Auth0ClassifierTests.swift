@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct Auth0ClassifierTests {
     typealias Case = (
-        status: Int, body: String, presented: Outcome.CredentialKind?, kind: Outcome.Kind, remedies: [Outcome.Remedy]
+        status: Int, body: String, presented: Outcome.CredentialKind?, kind: Outcome.Kind, remedies: [Outcome.Remedy],
+        action: Outcome.TokenAction
     )
 
     private func classify(
@@ -111,6 +112,9 @@ import Testing
         let isUnknown = row.status == 500 && row.kind != .rateLimited
         let processed: Outcome.Processed = isCounted ? .yes : isUnknown ? .unknown : .no
         #expect(outcome.kind == .continue || outcome.processed == processed)
+        // What is taken away is what was presented, and nothing where nothing was.
+        #expect(outcome.tokenAction == row.action, "\(row.body) \(outcome)")
+        if row.kind == .credentialRejected, let presented = row.presented { #expect(outcome.credential == presented) }
     }
 
     /// Which answers take a credential away: those that say so, and none of an outage.

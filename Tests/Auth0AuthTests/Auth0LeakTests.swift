@@ -29,12 +29,23 @@ import Testing
         _ = try await bench.signIn(person)
         #expect(bench.sent == ["/oauth/token password-realm hunter2", "/passwordless/start", "/oauth/token otp 1"])
         #expect(person.told.first == .passwordCompromised && person.asked == [.emailCode])
-        let other = try Auth0Bench(
-            [Self.leaked],
-            configuration: Auth0Configuration(clientID: "app", passwordless: [.phoneCode])
-        )
-        let error = await #expect(throws: RecoveryError.self) { try await other.signIn() }
-        #expect(error?.kind == .passwordCompromised && error?.remedies.first == .changePassword)
+    }
+
+    /// A tenant's own page sets a new password, whatever the app knows of connections: who has done so enters it.
+    ///
+    /// A mail is for those alone whose connection is known.
+    @Test(arguments: ["ada@example.com", "+4930123456", "ada"])
+    func withoutAConnectionALeakedPasswordIsReplacedByThePerson(name: String) async throws {
+        let configuration = Auth0Configuration(clientID: "app")
+        let bench = try Auth0Bench([Self.leaked, .tokens()], configuration: configuration)
+        var flow = bench.auth0.signInFlow(.identifier(name, password: "hunter2"))
+        // There is nothing else to choose.
+        guard case .ask(let question) = try await flow.step(.begin).step,
+            case .finished = try await flow.step(.answer(.text("better"))).step
+        else { return #expect(Bool(false)) }
+        #expect(question.factor.providerName == "changed_password")
+        #expect(question.key == .password && question.prompt?.contains("Set a new password") == true)
+        #expect(bench.sent == ["/oauth/token password hunter2", "/oauth/token password better"])
     }
 
     /// What stands in for a leaked password is for the person to choose: no mail is sent before.

@@ -184,7 +184,15 @@ import Testing
             [.error("password_leaked", "This password has been leaked.", 401)],
             configuration: Auth0Configuration(clientID: "app")
         )
-        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clock.skippingWaits {
+                try await bench.auth0.signIn(
+                    .identifier("ada@example.com", password: "hunter2"),
+                    answering: Answers(),
+                    options: SignInOptions(compromisedPasswordFallback: [])
+                )
+            }
+        }
         #expect(error?.kind == .passwordCompromised && error?.remedies.first == .changePassword)
         #expect(error?.outcome.userMessage == "This password has been leaked.")
         #expect(bench.sent.count == 1)
@@ -197,6 +205,10 @@ import Testing
         let first = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         let second = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
         #expect(first?.kind == .accountLocked && second?.kind == .accountLocked && bench.sent.count == 1)
+        // The lock that is remembered is the same: no time was told of it, and what lifts it lifts it still.
+        #expect(first?.remedies == [.unlock, .changePassword, .contactAdmin] && second?.remedies == first?.remedies)
+        #expect(first?.retryAt == nil && second?.retryAt == nil && second?.retryAfter == nil)
+        #expect(second?.outcome.userMessage == first?.outcome.userMessage)
         #expect(await bench.auth0.lockouts.lockout(of: "ada@example.com") == .indefinite)
         await bench.auth0.lockouts.forget("ada@example.com")
         _ = try await bench.signIn()
@@ -213,6 +225,27 @@ import Testing
         _ = try? await bench.signIn(person)
         let spent = bench.sent.filter { $0 != "/mfa/authenticators" }
         #expect(Set(spent).count == spent.count, "\(spent)")
+    }
+
+    /// Of what was spent, perhaps, nothing is offered that would spend it again by itself.
+    @Test(
+        arguments: [
+            ([], [:]), ([.wantsMore, .enrolled("totp")], [.totp: ["1"]]),
+            ([.wantsMore, .enrolled("sms")], [.phoneCode: ["1"]]),
+        ] as [([Auth0Bench.Step], [Factor.Key: [String]])],
+        [Auth0Bench.Step.fail(.connectionLost, .unknown), .fail(.truncated, .answered), .status(502), .status(503)]
+    )
+    func aLostAnswerOffersNoBlindRepetition(before: ([Auth0Bench.Step], [Factor.Key: [String]]), loss: Auth0Bench.Step)
+        async throws
+    {
+        let bench = try Auth0Bench(before.0 + [loss])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn(Answers(before.1)) }
+        #expect(error?.outcome.processed != .no && error?.remedies == [.askUser], "\(String(describing: error))")
+        #expect(bench.sent.count == before.0.count + 1)
+        // What spends nothing may be asked again.
+        let reading = try Auth0Bench([.wantsMore] + Array(repeating: .status(502), count: 9))
+        let other = await #expect(throws: RecoveryError.self) { try await reading.signIn() }
+        #expect(other?.remedies == [.retry])
     }
 
     /// Of a password that was on its way nobody knows: it is asked for again.

@@ -91,23 +91,6 @@ import Testing
         #expect(reaction(.accountLocked, [.wait]) == .fail)
     }
 
-    @Test func aLockThatIsOnlyRememberedIsUnlockedInTheProvidersWays() {
-        var remembered = Outcome(.accountLocked, processed: .no, remedies: [.contactAdmin])
-        remembered.lockout = .indefinite
-        func reaction(_ outcome: Outcome, restarts: Int = 0) -> Reaction {
-            SignInRules.reaction(to: outcome, of: nil, restarts: restarts, options: Self.options)
-        }
-        #expect(reaction(remembered) == .unlock)
-        #expect(reaction(remembered, restarts: 1) == .fail)
-        var ending = remembered
-        ending.lockout = .remaining(.seconds(60))
-        #expect(reaction(ending) == .fail)
-        // What the server says now, it would have said of unlocking too.
-        var told = remembered
-        told.status = 403
-        #expect(reaction(told) == .fail)
-    }
-
     @Test func anotherConfirmationIsTheWishOfThePerson() {
         for kind in [Outcome.Kind.challengeExpired, .challengeIncorrect] {
             #expect(reaction(kind, [.newChallenge, .switchFactor], answering: .push) == .askAgain)

@@ -176,6 +176,22 @@ struct Auth0Tests {
         #expect(client.status == 200)
     }
 
+    /// Locked from the start, for a while or until somebody lifts it, whatever the address; the answer tells no time.
+    @Test(arguments: [SandboxUser.InitialLock.indefinite, .milliseconds(60_000)])
+    func somebodyIsLockedFromTheStart(lock: SandboxUser.InitialLock) {
+        var client = Auth0Harness({ $0.initialLock = lock })
+        client.signIn()
+        #expect(client.status == 429 && client.error == "too_many_attempts")
+        #expect(client.base.answer.header("Retry-After") == nil)
+        client.advance(seconds: 61)
+        client.signIn()
+        guard lock == .indefinite else { return #expect(client.status == 200) }
+        #expect(client.error == "too_many_attempts")
+        #expect(client.base.control("POST", "auth0/unblock", #"{"user": "\#(Auth0Harness.name)"}"#)["unblocked"] == 1)
+        client.signIn()
+        #expect(client.status == 200)
+    }
+
     /// Only a confidential client is believed for whom it acts.
     @Test(arguments: [(String?.none, 429), ("s", 403)])
     func theAddressOfThePersonCountsWithASecretAlone(secret: String?, status: Int) {

@@ -85,6 +85,57 @@ struct OktaDirectTests {
         #expect(client.status == 403 && client.body["error"] == "access_denied")
     }
 
+    /// Nobody has answered: that is no refusal, until the handle has expired.
+    @Test(arguments: ["WAITING", "TIMEOUT"])
+    func aPushThatNobodyAnswersIsPendingUntilItExpires(word: String) {
+        var client = harness { $0.okta.factors = [.push(word)] }
+        let token = password(&client)
+        post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "push"])
+        let life = client.body["expires_in"]?.number?.double ?? 0
+        let poll: KeyValuePairs = [
+            "grant_type": Self.second + "oob", "mfa_token": token, "oob_code": client.body["oob_code"]?.string ?? "",
+            "client_id": "cli", "scope": "openid offline_access",
+        ]
+        for _ in 0..<3 {
+            post(&client, "token", poll)
+            #expect(client.status == 400 && client.body["error"] == "authorization_pending")
+            client.base.advance(seconds: 11)
+        }
+        client.base.advance(seconds: Int64(life))
+        post(&client, "token", poll)
+        #expect(client.status == 403 && client.body["error_description"]?.string?.contains("expired") == true)
+    }
+
+    /// The person decides on their phone.
+    @Test(arguments: [("SUCCESS", 200), ("REJECTED", 400)])
+    func aPushIsDecidedFromOutside(result: String, status: Int) {
+        var client = harness { $0.okta.factors = [.push()] }
+        let token = password(&client)
+        post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "push"])
+        let handle = client.body["oob_code"]?.string ?? ""
+        let order = #"{"user":"eva@example.com","result":"\#(result)"}"#
+        #expect(client.base.control("POST", "okta/push", order)["answered"] == 1)
+        post(
+            &client,
+            "token",
+            [
+                "grant_type": Self.second + "oob", "mfa_token": token, "oob_code": handle, "client_id": "cli",
+                "scope": "openid offline_access",
+            ]
+        )
+        #expect(client.status == status, "\(client.body)")
+    }
+
+    @Test func aTestNumberHasTheCodeOfAllTestNumbers() {
+        var client = harness {
+            $0.phones = ["+15555550100"]
+            $0.okta.factors = [.init("sms")]
+        }
+        let token = password(&client)
+        post(&client, "challenge", ["mfa_token": token, "client_id": "cli", "channel_hint": "sms"])
+        #expect(client.lastCode == "424242")
+    }
+
     @Test func aCodeByTextMessageHasNoInterval() {
         var client = harness { $0.okta.factors = [.init("sms")] }
         let token = password(&client)

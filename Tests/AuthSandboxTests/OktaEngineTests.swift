@@ -140,6 +140,33 @@ struct OktaEngineTests {
         #expect(engine.body["error"] == "invalid_grant")
     }
 
+    /// Of two phones, addresses or keys the one is used whose enrollment is named; without its name none is.
+    @Test(arguments: ["sms", "email", "webauthn"])
+    func oneOfTwoIsNamed(type: String) {
+        var engine = Engine({ user in
+            user.okta.factors = ["one", "two"].map { name in
+                var factor = SandboxOktaUser.Factor(type)
+                (factor.name, factor.destination) = (
+                    name, type == "sms" ? "+4930000\(name.count)" : "\(name)@example.com"
+                )
+                return factor
+            }
+        })
+        engine.interact()
+        engine.password()
+        let options = engine.body["remediation"]?["value"]?[0]?["value"]?[0]?["options"]?.array ?? []
+        func value(_ name: String, _ option: JSONValue) -> JSONValue? {
+            option["value"]?["form"]?["value"]?.array?.first { $0["name"]?.string == name }?["value"]
+        }
+        let ids = options.compactMap { value("enrollmentId", $0) }
+        #expect(ids.count == 2 && Set(ids).count == 2 && Set(options.compactMap { value("id", $0) }).count == 1)
+        let id = options.first.flatMap { value("id", $0) } ?? .null
+        engine.post("challenge", ["authenticator": ["id": id]])
+        #expect(engine.status == 400)
+        engine.post("challenge", ["authenticator": ["id": id, "enrollmentId": ids.last ?? .null]])
+        #expect(engine.body["currentAuthenticatorEnrollment"]?["value"]?["id"] == ids.last)
+    }
+
     @Test func aCodeLivesAMinute() {
         var engine = Engine()
         engine.interact()

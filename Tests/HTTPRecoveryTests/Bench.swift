@@ -52,11 +52,13 @@ struct Bench {
 
 /// Understands `423` with a `lockout` field as a locked account, as a provider's classifier would.
 struct LockoutClassifier: OutcomeClassifier {
+    var remedies: [Outcome.Remedy] = [.wait]
+
     func classify(_ exchange: Exchange) -> Outcome {
         guard case .response(let head, _) = exchange.result, head.status.code == 423 else {
             return HTTPClassifier().classify(exchange)
         }
-        var outcome = Outcome(.accountLocked, scope: .account, processed: .no, remedies: [.wait], status: 423)
+        var outcome = Outcome(.accountLocked, scope: .account, processed: .no, remedies: remedies, status: 423)
         let seconds = HTTPField.Name("lockout").flatMap { head.headerFields[$0] }.flatMap { Int64($0) }
         outcome.lockout = seconds.map { .remaining(.seconds($0)) } ?? .indefinite
         return outcome

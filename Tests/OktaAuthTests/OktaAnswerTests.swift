@@ -186,6 +186,12 @@ struct OktaAnswerTests {
         quiet("/api/v1/sessions/me", #"{"id":"1","status":"ACTIVE"}"#, .ok, [], presenting: .session, .get),
         quiet("/api/v1/sessions", #"{"id":"1","status":"ACTIVE"}"#, .ok, [], .clear, presenting: .code),
         quiet("/api/v1/users/me", "[]", .ok, presenting: .access, .get),
+        // A browser's page, or where it is sent; what was ended with it is of no use any more.
+        quiet("/oauth2/v1/logout", "<html>", .ok, [], .clear, presenting: .id, .get),
+        quiet("/oauth2/v1/logout", "", .ok, [], .clear, presenting: .id, .get),
+        quiet("/oauth2/default/v1/logout", "", .ok, [], .clear, status: 302, presenting: .id, .get),
+        quiet("/oauth2/v1/logout", "<html>", .unreadable, status: 403, presenting: .id, .get),
+        quiet("/oauth2/v1/authorize", "<html>", .unreadable, presenting: nil, .get),
         quiet("/oauth2/v1/token", #"{"access_token":"a"}"#, .ok, [], .keep, presenting: .refresh),
         quiet("/oauth2/v1/token", #"{"access_token":"a","refresh_token":"r"}"#, .ok, [], .rotate, presenting: .refresh),
         quiet("/oauth2/v1/token", #"{"access_token":"a"}"#, .ok, [], .clear, presenting: .code),

@@ -181,6 +181,30 @@ struct OktaAssuranceTests {
         #expect(tries.count == 1)
     }
 
+    /// Whose account is active already has nothing left to activate: they sign in.
+    @Test(arguments: ["hunter2", nil]) func anAccountThatIsActiveAlreadyIsSignedInTo(given: String?) async throws {
+        let bench = try OktaBench([.error(16), .success(), .session])
+        let answers: [Factor.Key: Secret] = [.text: "ada@example.com", .password: "hunter2"]
+        let person = Person(answers)
+        var flow = bench.okta.signInFlow(
+            redeeming: .activation("at1"),
+            identifier: given == nil ? nil : OktaBench.identifier
+        )
+        let session = try await bench.skippingWaits { try await flow.run(answering: person) }
+        #expect(session.userID == "00u1" && person.notices == [.conflict])
+        #expect(person.keys == (given == nil ? [.text, .password] : [.password]))
+        #expect(
+            bench.sent.prefix(2) == ["/authn {token:at1}", "/authn {username:ada@example.com,password:hunter2}"]
+        )
+        // Of any other link it is an error like others.
+        let other = try OktaBench([.error(16)])
+        var recovery = other.okta.signInFlow(redeeming: .recovery("rt1"))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await other.skippingWaits { try await recovery.run(answering: Person()) }
+        }
+        #expect(error?.kind == .conflict && other.sent.count == 1)
+    }
+
     /// Direct Authentication knows no tokens of links.
     @Test func aLinkAtADirectApp() async throws {
         let (bench, token) = try Self.linked("recovery") { $0.way = .directAuthentication }

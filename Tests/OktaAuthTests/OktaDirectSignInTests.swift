@@ -153,15 +153,31 @@ struct OktaDirectSignInTests {
         #expect(person.keys == [.password] && bench.transport.received.count == 2)
     }
 
+    /// Where that is the end of it, nothing is offered that would present the password again by itself.
+    @Test(arguments: [
+        ScriptedTransport.Step.fail(.connectionLost, .unknown), .status(502), .fail(.truncated, .answered),
+    ])
+    func aLostAnswerOffersNoBlindRepetition(loss: ScriptedTransport.Step) async throws {
+        let bench = try Self.bench(loss, loss, loss, loss, loss)
+        let person = Person([.password: Array(repeating: .text("hunter2"), count: 5)])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", person, options: SignInOptions(maxRounds: 2))
+        }
+        #expect(error?.outcome.processed != .no && error?.remedies == [.resync, .askUser])
+        #expect(bench.transport.received.count == person.keys.count + 1)
+    }
+
     @Test func aPushWhoseAnswerWasLostIsSentAgainOnlyIfThePersonWantsIt() async throws {
         let bench = try Self.bench(Self.second, .fail(.connectionLost, .unknown), Self.push, .tokens)
         let person = Person([.push: [.resend]], choosing: "push")
         _ = try await bench.signIn("hunter2", person)
         #expect(person.keys == [.push] && person.questions[0].previousFailure?.kind == .transport)
+        #expect(person.questions[0].previousFailure?.remedies == [.newChallenge, .switchFactor])
         let silent = try Self.bench(Self.second, .fail(.connectionLost, .unknown))
-        await #expect(throws: (any Error).self) {
+        let error = await #expect(throws: RecoveryError.self) {
             try await silent.signIn("hunter2", Person([.push: "x"], choosing: "push"))
         }
+        #expect(error?.remedies == [.newChallenge, .switchFactor])
         #expect(silent.transport.received.count == 2)
     }
 

@@ -77,7 +77,7 @@ struct OktaDoubtTests {
             let bench = try OktaBench([loss])
             let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
             #expect(bench.sent == [Self.first])
-            #expect(error?.remedies.contains(.resync) == false)
+            #expect(error?.remedies == [.askUser])
         }
     }
 

@@ -82,6 +82,29 @@ struct OktaEngineSignInTests {
         #expect(!bench.sent.contains { $0.hasPrefix("/authn") })
     }
 
+    /// An outage of that question says nothing of the org: it is asked again as anything that is read, and then the engine is
+    /// tried, which spends nothing to find out.
+    @Test(arguments: [ScriptedTransport.Step.status(503), .fail(.connectionLost, .unknown), .fail(.timedOut, .unknown)])
+    func anOutageOfTheQuestionIsNotTheEnd(outage: ScriptedTransport.Step) async throws {
+        let flow: [ScriptedTransport.Step] = [
+            .interact, .ion(Ion.identify), Self.asked, .interactionCode, .tokens,
+        ]
+        for (outages, asked) in [([outage, .pipeline], 2), ([outage, outage, outage], 3)] {
+            let bench = try OktaBench.engine(outages + flow, begins: false) { $0.way = .automatic }
+            _ = try await bench.signIn()
+            #expect(
+                bench.steps == Array(repeating: "/.well-known/okta-organization", count: asked) + Self.named + [
+                    Self.typed, "/oauth2/v1/token",
+                ]
+            )
+        }
+        // An org of which nothing answers is said to be away, and no password has left.
+        let bench = try OktaBench.engine(Array(repeating: outage, count: 20), begins: false) { $0.way = .automatic }
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error.map { [.unavailable, .transport, .timedOut].contains($0.kind) } == true)
+        #expect(!bench.transport.received.contains { $0.text.contains("hunter2") })
+    }
+
     @Test func somebodyWithoutAnAccountSignsUp() async throws {
         let signUp = Ion.form("select-enroll-profile", "enroll")
         let profile = Ion.form(

@@ -179,6 +179,32 @@ struct OktaIDTokenTests {
         #expect(try await bench.okta.endSessionURL() == nil)
     }
 
+    /// What the browser would show there is no answer of an API's: nobody who watches is told of a failure.
+    @Test(
+        arguments: [
+            ("<!DOCTYPE html><html></html>", 200, [:]), ("", 200, [:]), ("", 204, [:]),
+            ("", 302, ["location": "https://example.okta.com/login/login.htm"]),
+        ] as [(String, Int, [String: String])]
+    )
+    func aPageAtTheEndIsNoFailure(body: String, status: Int, fields: [String: String]) async throws {
+        let token = Self.jwt(#"{"sub":"00u1"}"#)
+        let held = Credentials(accessToken: "A1", others: [.init("id_token", .string(token))])
+        let bench = try OktaBench(
+            [.status(200), .status(status, fields, body: body)],
+            credentials: held,
+            configuration: Self.configuration()
+        )
+        try await bench.skippingWaits { _ = try await bench.okta.signOut() }
+        #expect(
+            bench.transport.received.count == 2 && bench.transport.received[1].request.path?.contains("logout") == true
+        )
+        #expect(
+            !bench.events.words.contains { $0.contains("unreadable") || $0.contains("giving") },
+            "\(bench.events.words)"
+        )
+        #expect(try await bench.credentials == Credentials())
+    }
+
     // MARK: Proofs of possession
 
     private struct Prover: DPoPAuthorization.Prover {

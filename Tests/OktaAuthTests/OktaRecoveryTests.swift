@@ -251,7 +251,7 @@ struct OktaRecoveryTests {
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.signIn("hunter2", person, options: options)
             }
-            #expect(error?.kind == .accountLocked && error?.remedies == [.contactAdmin])
+            #expect(error?.kind == .accountLocked && error?.remedies == [.unlock, .contactAdmin])
             #expect(person.offers == offers)
             #expect(bench.sent.count == 1)
         }

@@ -125,22 +125,28 @@ struct Auth0API: ClientBound, Sendable {
         options.credentialID = "client \(configuration.clientID)"
         options.followsRedirects = false
         options.classifier = classifier(call.reading)
-        return try await Self.withoutResync {
+        return try await Self.once(spending: call.resend == .spending) {
             try await client.send(request, body: body, options: options)
         }
     }
 
     /// Obtains tokens for what an OAuth server takes of a browser.
     func tokens(_ grant: OAuthClient.Grant) async throws -> OAuthClient.TokenAnswer {
-        try await Self.withoutResync { try await oauth.tokens(grant) }
+        try await Self.once { try await oauth.tokens(grant) }
     }
 
-    /// Does something whose error has no remedy that would do it again, if it may have been done.
-    static func withoutResync<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Does something once: an error that leaves open whether it was done has no remedy that would do it again.
+    ///
+    /// What was presented may be asked for.
+    private static func once<Result>(
+        spending isSpending: Bool = true,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
         do {
             return try await body()
-        } catch var error as RecoveryError {
-            if error.outcome.processed != .no { error.outcome.remedies.removeAll { $0 == .resync } }
+        } catch var error as RecoveryError where isSpending && error.outcome.processed != .no {
+            let others = error.remedies.filter { $0 != .retry && $0 != .resync }
+            if others != error.remedies { error.outcome.remedies = [.askUser] + others }
             throw error
         }
     }

@@ -43,7 +43,7 @@ extension Auth0SignInMachine {
     mutating func renew() async throws -> SignInStep<Auth0Session> {
         let held = try await tokens.store.read().credentials
         do {
-            return .finished(try await Auth0API.withoutResync { try await tokens.auth0Session(renewedBy: api.client) })
+            return .finished(try await tokens.auth0Session(renewedBy: api.client))
         } catch let error as RecoveryError where error.kind == .stepUpRequired {
             // What the tenant has said stands in the error of the renewal itself.
             guard let response = (error.cause as? RecoveryError)?.response ?? error.response else { throw error }

@@ -10,8 +10,8 @@ extension Auth0 {
     /// met last one attempt finds out.
     ///
     /// Where a password was leaked, the usual `compromisedPasswordFallback` has here two more: the login page (`.redirect`), if
-    /// the configuration has a redirect URI, and a new password (`.password`), for which a mail is sent if the person chooses
-    /// that, if it has a realm.
+    /// the configuration has a redirect URI, and a new password (`.password`), which the person has set by themselves, or, if
+    /// the configuration has a realm, by a mail that is sent if they choose that.
     ///
     /// - Parameters:
     ///   - method: What it begins with.

@@ -70,10 +70,7 @@ public enum SignInRules {
             // What is wanted stands in the provider's text, and is an answer to the same question.
             return mayAskAgain && outcome.remedies.first == .askUser ? .askAgain : .fail
         case .accountLocked:
-            // A lock that is only remembered, from another run perhaps, tells nothing of unlocking: there the provider's
-            // ways decide.
-            let isRemembered = outcome.status == nil && outcome.lockout == .indefinite
-            return mayRestart && (outcome.remedies.contains(.unlock) || isRemembered) ? .unlock : .fail
+            return mayRestart && outcome.remedies.contains(.unlock) ? .unlock : .fail
         case .flowExpired:
             return mayRestart ? .restart : .fail
         case .unavailable where outcome.remedies.first == .restartFlow:

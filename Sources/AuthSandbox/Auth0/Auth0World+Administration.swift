@@ -80,7 +80,8 @@ extension Auth0World {
             var standing = SandboxStanding(person.user, now: context.now)
             standing.failures = person.user.names.compactMap { failed[$0.lowercased()] }.max() ?? 0
             // Until the link of the mail is opened.
-            if standing.failures >= context.settings.auth0.threshold { standing.lock = .indefinite }
+            let isBlocked = standing.failures >= context.settings.auth0.threshold
+            standing.lock = isBlocked ? .indefinite : person.lock
             return standing
         }
     }
@@ -126,7 +127,9 @@ extension Auth0World {
         let names = Set(person.user.names.map { $0.lowercased() })
         let before = failures.count
         failures = failures.filter { entry in !names.contains { entry.key.hasPrefix($0 + "|") } }
-        return before - failures.count
+        let isLocked = person.lock != .open
+        people[person.id]?.lock = .open
+        return before - failures.count + (isLocked ? 1 : 0)
     }
 
     /// Decides about the newest push that waits.

@@ -60,7 +60,8 @@ extension Auth0World {
         let pair = "\(name.lowercased())|\(exchange.address)"
         try checkSuspicion(exchange)
         try admit(to: "login \(pair)", .logins, exchange)
-        guard failures[pair, default: 0] < exchange.settings.threshold else { throw .tooManyAttempts }
+        let isLocked = self.person(named: name)?.lock.isClosed(now: exchange.now) ?? false
+        guard !isLocked, failures[pair, default: 0] < exchange.settings.threshold else { throw .tooManyAttempts }
         guard let person = person(named: name), person.user.password == password else {
             failures[pair, default: 0] += 1
             suspicions[exchange.address, default: (0, exchange.now)].count += 1

@@ -19,6 +19,8 @@ struct Auth0World: ProviderWorld {
     struct Person: Sendable {
         let id: String
         var user: SandboxUser
+        /// What holds whatever the address is, as with the tenant's "Account Lockout".
+        var lock: SandboxLock = .open
         var recoveryCode: String?
         /// The key of an app that is being set up beside others.
         var newKey: String?
@@ -111,9 +113,15 @@ struct Auth0World: ProviderWorld {
 
     mutating func add(_ user: SandboxUser, context: inout SandboxContext) {
         let id = peopleByName[user.identifier.lowercased()] ?? "auth0|" + random.letters(24).lowercased()
-        people[id] = Person(id: id, user: user, recoveryCode: user.backupCodes.first)
+        let lock = SandboxLock(user.initialLock, now: context.now)
+        people[id] = Person(id: id, user: user, lock: lock, recoveryCode: user.backupCodes.first)
         for name in user.names { peopleByName[name.lowercased()] = id }
         failures = failures.filter { !$0.key.hasPrefix(user.identifier.lowercased() + "|") }
+    }
+
+    mutating func lock(_ user: String, _ lock: SandboxLock) {
+        guard let person = person(named: user) else { return }
+        if lock == .open { liftBlocks(of: person) } else { people[person.id]?.lock = lock }
     }
 
     func person(named name: String) -> Person? { peopleByName[name.lowercased()].flatMap { people[$0] } }

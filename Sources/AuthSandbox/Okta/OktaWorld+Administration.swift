@@ -150,6 +150,11 @@ extension OktaWorld {
             flows[id]?.transaction.challenge?.decision = result
             count += 1
         }
+        for (handle, transaction) in directTransactions
+        where transaction.account == user && transaction.challenge.factor.type == "push" {
+            directTransactions[handle]?.challenge.decision = result
+            count += 1
+        }
         return count
     }
 

@@ -50,25 +50,25 @@ struct Gates: Admission {
             reason: outcome.kind,
             opensAt: opensAt,
             code: outcome.code,
-            userMessage: outcome.userMessage
+            userMessage: outcome.userMessage,
+            remedies: isLockout ? outcome.remedies : []
         )
         await context.runtime.state.close(gate)
         return key
     }
 
-    /// What a closed gate means for a call that comes to it.
+    /// What a closed gate means for a call that comes to it: the same as for the one that has met it first.
     private static func outcome(of gate: SharedState.Gate, at now: Timestamp) -> Outcome {
-        var outcome = Outcome(gate.reason, scope: gate.key.scope, processed: .no, remedies: [.wait])
+        let isLockout = gate.reason == .accountLocked
+        let left = gate.opensAt.map { max(.zero, $0.elapsed(since: now)) }
+        // Waiting for what has no end helps nobody.
+        let usual: [Outcome.Remedy] = isLockout && left == nil ? [.contactAdmin] : [.wait]
+        let remedies = gate.remedies.isEmpty ? usual : gate.remedies
+        var outcome = Outcome(gate.reason, scope: gate.key.scope, processed: .no, remedies: remedies)
         outcome.code = gate.code
         outcome.userMessage = gate.userMessage
-        let left = gate.opensAt.map { max(.zero, $0.elapsed(since: now)) }
-        if gate.reason == .accountLocked {
+        if isLockout {
             outcome.lockout = left.map(Outcome.Lockout.remaining) ?? .indefinite
-            if left == nil {
-                // Waiting for what has no end helps nobody; but this client will try again.
-                outcome.remedies = [.contactAdmin]
-                outcome.retryAfter = gate.forgottenAt.map { max(.zero, $0.elapsed(since: now)) }
-            }
         } else {
             outcome.retryAfter = left
         }

@@ -21,6 +21,7 @@ extension SharedState.Gate {
         members.append(.init("reason", .string(reason.rawValue)))
         if let opensAt { members.append(.init("left_s", .wait(opensAt.elapsed(since: now)))) }
         if let code = code?.loggable { members.append(.init("code", .string(code))) }
+        if let known = remedies.gateMemory { members.append(known) }
         return .object(members)
     }
 
@@ -31,6 +32,12 @@ extension SharedState.Gate {
         else { return nil }
         if json["left_s"] != nil, json["left_s"]?.span == nil { return nil }
         let opensAt = json["left_s"]?.span.map { moment.advanced(by: $0) }
-        self.init(key: key, reason: reason, opensAt: opensAt, code: json["code"]?.string)
+        self.init(
+            key: key,
+            reason: reason,
+            opensAt: opensAt,
+            code: json["code"]?.string,
+            remedies: [Outcome.Remedy](ofGate: json)
+        )
     }
 }

@@ -17,6 +17,7 @@ extension SharedState.Gate {
         var members = [JSONValue.Member("reason", .string(reason.rawValue))]
         if let code { members.append(JSONValue.Member("code", .string(code))) }
         if let userMessage { members.append(JSONValue.Member("user_message", .string(userMessage))) }
+        if let known = remedies.gateMemory { members.append(known) }
         return .object(members)
     }
 
@@ -30,7 +31,22 @@ extension SharedState.Gate {
             opensAt: opensAt,
             forgottenAt: forgottenAt,
             code: json?["code"]?.string,
-            userMessage: json?["user_message"]?.string
+            userMessage: json?["user_message"]?.string,
+            remedies: [Outcome.Remedy](ofGate: json)
         )
+    }
+}
+
+extension [Outcome.Remedy] {
+    /// The member of a gate that is written down; nil where there are none.
+    var gateMemory: JSONValue.Member? {
+        isEmpty ? nil : JSONValue.Member("remedies", .array(map { .string($0.rawValue) }))
+    }
+
+    /// Reads ``gateMemory``, without what a newer version may know.
+    init(ofGate json: JSONValue?) {
+        self = (json?["remedies"]?.array ?? []).prefix(32).compactMap {
+            $0.string.flatMap { Outcome.Remedy(rawValue: $0) }
+        }
     }
 }

@@ -33,7 +33,8 @@ extension SharedState {
 
         /// How long every store remembers a gate that only a person can open: one hour after it was closed last.
         ///
-        /// Nothing tells this client that an administrator has opened it; without an end nobody could ever try again.
+        /// Nothing tells this client that an administrator has opened it; without an end nobody could ever try again. It is a
+        /// bound of the memory: nobody is told of it as a time to wait.
         public static let indefiniteLifetime: Duration = .seconds(3600)
 
         /// The provider's code that closed it.
@@ -42,6 +43,10 @@ extension SharedState {
         /// The provider's text for the end user that came with it.
         public var userMessage: String?
 
+        /// What helps against the lock of an account, as it was told when the gate was closed; empty where nothing was told, and
+        /// for any other gate, which waiting helps against.
+        public var remedies: [Outcome.Remedy]
+
         /// Creates a gate.
         public init(
             key: Key,
@@ -49,7 +54,8 @@ extension SharedState {
             opensAt: Timestamp?,
             forgottenAt: Timestamp? = nil,
             code: String? = nil,
-            userMessage: String? = nil
+            userMessage: String? = nil,
+            remedies: [Outcome.Remedy] = []
         ) {
             self.key = key
             self.reason = reason
@@ -57,6 +63,7 @@ extension SharedState {
             self.forgottenAt = forgottenAt
             self.code = code
             self.userMessage = userMessage
+            self.remedies = remedies
         }
 
         /// Whether the gate is closed at the time.

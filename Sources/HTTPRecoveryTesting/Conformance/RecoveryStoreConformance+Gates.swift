@@ -145,7 +145,7 @@ extension RecoveryStoreConformance {
             let expected = (0..<200).max { ($0 * 37) % 200 < ($1 * 37) % 200 } ?? 0
             try bench.expect(found?.key, is: keys[expected], "the latest of 200")
         },
-        Check("a gate comes back with its reason, its code and its text") { bench in
+        Check("a gate comes back with its reason, its code, its text and its remedies") { bench in
             let store = try await bench.makeStore()
             let texts: [String?] = [nil, "", "too_many_requests", "Bitte “später” erneut.\n\u{0} \\ \" 🕰️", "%s'; --"]
             for (index, text) in texts.enumerated() {
@@ -154,12 +154,14 @@ extension RecoveryStoreConformance {
                     gate.reason = reason
                     gate.code = text
                     gate.userMessage = other
+                    gate.remedies = other == nil ? [.unlock, .contactAdmin] : []
                     try await store.close(gate, at: bench.now)
                     let found = try await store.closedGate(among: [gate.key], at: bench.now)
                     try bench.expect(found?.key, is: gate.key, "key")
                     try bench.expect(found?.reason, is: reason, "reason")
                     try bench.expect(found?.code, is: text, "code")
                     try bench.expect(found?.userMessage, is: other, "text for the user")
+                    try bench.expect(found?.remedies, is: gate.remedies, "remedies")
                 }
             }
         },

@@ -39,7 +39,7 @@ extension OktaDirectMachine {
             try await api.setPassword(answer, with: recoveryToken, of: app)
         } catch var error as RecoveryError where error.isInDoubt {
             // It may be set; whoever is asked again may give the same, or another.
-            error.outcome.remedies = [.resync]
+            error.outcome.remedies = [.resync, .askUser]
             throw error
         } catch let error as RecoveryError where error.outcome.credential == .access {
             // It is good for minutes; the person proves themselves anew.

@@ -139,7 +139,7 @@ struct OktaDirectMachine: SignInMachine {
         do {
             return try await ask(grant, fields)
         } catch var error as RecoveryError where error.isInDoubt {
-            error.outcome.remedies = [.resync]
+            error.outcome.remedies = [.resync, .askUser]
             throw error
         }
     }
@@ -229,7 +229,9 @@ struct OktaDirectMachine: SignInMachine {
         } catch let error as RecoveryError where error.isInDoubt {
             // It may have gone out; another one is for the person to wish for. What was sent before is of no use any more.
             transaction = nil
-            return .ask(Challenge(factor: factor, previousFailure: error.outcome))
+            var doubt = error.outcome
+            doubt.remedies = [.newChallenge, .switchFactor]
+            return .ask(Challenge(factor: factor, previousFailure: doubt))
         }
         guard var transaction = OktaOutOfBand(answer) else { throw failure(.unreadable) }
         transaction.factor = factor

@@ -68,7 +68,7 @@ struct OktaEngineAnswer: Sendable {
     /// The credentials of WebAuthn keys that the person has.
     var credentialIDs: [[UInt8]] {
         (body["authenticatorEnrollments"]?["value"]?.array ?? []).prefix(64)
-            .compactMap { $0["credentialId"]?.string.flatMap { Base64.decode($0.utf8) } }
+            .compactMap { OktaAuthenticator([$0]).credentialID }
     }
 
     /// What Okta Verify on a device is asked for by itself (FastPass); nil for anything else.
@@ -99,6 +99,9 @@ struct OktaAuthenticator: Sendable {
     /// Okta's word for the sort, such as `phone`.
     var type: String { self["type"]?.string?.bounded(to: 256) ?? "" }
     var id: String? { self["id"]?.string?.nonEmpty?.bounded(to: 256) }
+
+    /// The credential of a WebAuthn key.
+    var credentialID: [UInt8]? { self["credentialId"]?.string.flatMap { Base64.decode($0.utf8) } }
 
     /// Where a code goes to, masked; else what tells it from others of its sort.
     var destination: String? {

@@ -167,7 +167,10 @@ extension OktaEngineMachine {
         guard let authenticator = api.configuration.authenticator else {
             return .ask(Challenge(factor: factor, hint: options["challenge"]?.string))
         }
-        if request.allowedCredentials.isEmpty { request.allowedCredentials = answer.credentialIDs }
+        if request.allowedCredentials.isEmpty {
+            // The one that was chosen, where the server tells.
+            request.allowedCredentials = current.credentialID.map { [$0] } ?? answer.credentialIDs
+        }
         let assertion = try await ceremony { [request] in try await authenticator.sign(request, on: $0) }
         let values: [String: JSONValue] = [
             "credentials.clientData": .string(Base64.encodeForURL(assertion.clientDataJSON)),

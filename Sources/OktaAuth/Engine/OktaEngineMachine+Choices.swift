@@ -19,7 +19,8 @@ extension OktaEngineMachine {
         let ways = (form["authenticator"]?.options ?? []).enumerated().flatMap { index, option -> [Way] in
             let related = answer.related(to: option)
             let id = option.field("id")?.value?.string ?? related?.id ?? String(index)
-            let enrollment = option.field("enrollmentId")?.value?.string
+            // Of one authenticator somebody may have several.
+            let enrollment = option.field("enrollmentId")?.value?.string ?? related?.id
             // Of an app that is set up by a link or a picture, no method is chosen.
             if option.field("channel") != nil {
                 let factor = Factor(

@@ -36,7 +36,9 @@ struct OktaInterpretation {
         if let envelope, !isSuccess || envelope.code != nil { return outcome(of: envelope) }
         if let engine = body.flatMap({ OktaEngineInterpretation(self, $0) }) { return engine.outcome }
         if !isSuccess, let outcome = OktaDirectWords(self)?.outcome { return outcome }
-        if isSuccess, !isRefusedByWord { return OktaSuccessInterpretation(self).outcome }
+        // A browser that was signed out may be sent elsewhere.
+        let isSentOn = endpoint.isOAuth("logout") && (300..<400).contains(status)
+        if isSuccess || isSentOn, !isRefusedByWord { return OktaSuccessInterpretation(self).outcome }
         // The Authentication API answers with a state; who is sent elsewhere has not reached it.
         if endpoint.isAuthentication, (300..<400).contains(status) { return failure(.unreadable) }
         return OktaWords(self).outcome

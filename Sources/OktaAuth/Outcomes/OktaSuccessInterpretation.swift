@@ -55,6 +55,8 @@ struct OktaSuccessInterpretation {
         // A page where a redirect was asked for: the session token was wrong or used up.
         case .markup where endpoint.isOAuth("authorize") && okta.oneTimeToken != nil:
             okta.outcome(of: .refused(okta.oneTimeToken ?? .code))
+        // What a browser would show.
+        case _ where endpoint.isOAuth("logout"): ended
         default: okta.interpretation.isCut ? ok : okta.failure(.unreadable)
         }
     }
@@ -67,6 +69,7 @@ struct OktaSuccessInterpretation {
             case .state: endpoint.isCancel || endpoint.endsFlow
             case .session: endpoint.endsSession
             case .access, .refresh: endpoint.isOAuth("revoke") || endpoint.isOAuth("logout")
+            case .id: endpoint.isOAuth("logout")
             default: false
             }
         if isEnded { outcome.tokenAction = .clear }

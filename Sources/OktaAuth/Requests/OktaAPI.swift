@@ -38,18 +38,14 @@ struct OktaAPI: Sendable, ClientBound {
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
 
-        /// What an error means for the call: if a step may have spent what it carried, it is not to be sent again;
-        /// with a transaction, what became of it can be read.
+        /// What an error means for the call: if a step may have spent what it carried, nothing is offered that would send it
+        /// again; with a transaction, what became of it can be read.
         func conclusion(of error: RecoveryError) -> RecoveryError {
             guard resend == .spending, [.transport, .timedOut, .unavailable].contains(error.kind),
                 error.outcome.processed != .no, error.outcome.factorResult == nil
             else { return error }
             var error = error
-            if presents == .state {
-                error.outcome.remedies = [.resync, .askUser]
-            } else {
-                error.outcome.remedies.removeAll { $0 == .resync }
-            }
+            error.outcome.remedies = presents == .state ? [.resync, .askUser] : [.askUser]
             return error
         }
     }

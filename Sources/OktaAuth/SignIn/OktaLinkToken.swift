@@ -10,6 +10,11 @@ import HTTPTypes
     case activation(Secret)
 }
 
+extension OktaLinkToken {
+    /// Whether it activates an account.
+    var isOfActivation: Bool { if case .activation = self { true } else { false } }
+}
+
 extension OktaLinkToken: Remembered {
     package var memory: JSONValue {
         switch self {

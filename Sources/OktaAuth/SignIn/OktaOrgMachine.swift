@@ -93,7 +93,12 @@ struct OktaOrgMachine: SignInMachine {
         var isEngine = [.identityEngine, .directAuthentication].contains(configuration.way)
         // Without an app there is nothing that the engine's flow could end in.
         if configuration.way == .automatic, configuration.app != nil {
-            let pipeline = try await classic.api.pipeline()
+            var pipeline: Okta.Pipeline?
+            do {
+                pipeline = try await classic.api.pipeline()
+            } catch let error as RecoveryError where error.outcome.isLoadFailure {
+                // An outage of that question alone says nothing of the org; of the whole org, the next one says it too.
+            }
             (isEngine, isGuess) = (pipeline != .classic, pipeline == nil)
         }
         guard isEngine else { return way = .authentication }

@@ -81,7 +81,15 @@ struct OktaSignInMachine: SignInMachine {
         state = nil
         enrollment = nil
         if case .resume(let token) = goal { return try await follow { try await $0.read(token) } }
-        if let token = goal.token { return try await follow { try await $0.redeem(token) } }
+        if let token = goal.token {
+            do {
+                return try await follow { try await $0.redeem(token) }
+            } catch let error as RecoveryError where error.outcome.code == OktaCodes.code(16) && token.isOfActivation {
+                // There is nothing left to activate.
+                goal = .signIn
+                await context?.notice(error.outcome)
+            }
+        }
         guard !identifier.isEmpty else { return .ask(.identifier) }
         switch goal {
         case .recover(let type?): return try await recover(.password, via: type)

@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func gatesAndLockoutsGoOn() async throws {
-        let old = Bench([.status(429, ["retry-after": "60"])], classifier: LockoutClassifier()) {
+        let old = Bench([.status(429, ["retry-after": "60"])], classifier: LockoutClassifier(remedies: [.unlock])) {
             Recovery(maxAttempts: 1)
         }
         _ = try? await old.client.send(Bench.get)
@@ -194,6 +194,7 @@ import Testing
         #expect(limited?.outcome.kind == .rateLimited && limited?.retryAfter == .seconds(30))
         let locked = await #expect(throws: RecoveryError.self) { try await new.client.send(post, options: options) }
         #expect(locked?.outcome.kind == .accountLocked && new.transport.received.isEmpty)
+        #expect(locked?.remedies == [.unlock])
         // What would have ended meanwhile has ended.
         let later = Bench()
         later.clock.advance(by: .seconds(700))

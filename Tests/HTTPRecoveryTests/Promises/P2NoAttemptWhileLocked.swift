@@ -44,40 +44,61 @@ import Testing
 
     @Test func aLockoutWithoutAnEndIsNotWaitedFor() async throws {
         let bench = Bench([.status(423)], classifier: LockoutClassifier())
-        for remembered in [nil, SharedState.Gate.indefiniteLifetime] {
+        for _ in 1...2 {
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.client.send(Bench.post, options: ada)
             }
             #expect(error?.reason == .accountLocked)
             #expect(error?.outcome.lockout == .indefinite)
-            #expect(error?.retryAfter == remembered)
+            // How long it is remembered is no time that anybody has stated.
+            #expect(error?.retryAfter == nil && error?.retryAt == nil)
         }
         #expect(bench.transport.received.count == 1)
         #expect(bench.clock.requestedDelays.isEmpty)
         // Nothing tells that somebody has unlocked it: after the hour, one attempt finds out.
         bench.clock.advance(by: .seconds(3599))
         let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
-        #expect(error?.retryAfter == .seconds(1) && error?.retryAt != nil)
+        #expect(error?.outcome.lockout == .indefinite && error?.retryAt == nil)
         #expect(bench.transport.received.count == 1)
         bench.clock.advance(by: .seconds(1))
         #expect(try await bench.client.send(Bench.post, options: ada).status == .ok)
     }
 
-    @Test func aRememberedLockoutHasNoRemedyInWaitingWhereItHasNoEnd() async throws {
-        for (seconds, remedies) in [(nil, [Outcome.Remedy.contactAdmin]), ("60", [.wait])]
-            as [(String?, [Outcome.Remedy])]
-        {
-            let bench = Bench([.status(423, seconds.map { ["lockout": $0] } ?? [:])], classifier: LockoutClassifier()) {
-                Recovery {}
-            }
-            await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+    /// Whoever comes to a lock that is remembered is told what the one was told who has met it.
+    @Test(
+        arguments: [nil, "60"],
+        [[Outcome.Remedy.unlock, .changePassword, .contactAdmin], [.contactAdmin], [.wait]]
+    )
+    func aRememberedLockoutSaysWhatTheFirstSaid(seconds: String?, remedies: [Outcome.Remedy]) async throws {
+        let locked = ScriptedTransport.Step.status(423, seconds.map { ["lockout": $0] } ?? [:])
+        let bench = Bench([locked], classifier: LockoutClassifier(remedies: remedies)) { Recovery {} }
+        var errors: [RecoveryError] = []
+        for _ in 1...2 {
             let error = await #expect(throws: RecoveryError.self) {
                 try await bench.client.send(Bench.post, options: ada)
             }
-            #expect(error?.remedies == remedies)
-            #expect(error?.outcome.processed == .no && error?.outcome.status == nil)
-            #expect(bench.transport.received.count == 1)
+            errors.append(try #require(error))
         }
+        #expect(errors.map(\.remedies) == [remedies, remedies])
+        #expect(errors[0].outcome.lockout == errors[1].outcome.lockout)
+        #expect(errors[0].retryAt == errors[1].retryAt && (errors[1].retryAt == nil) == (seconds == nil))
+        #expect(errors[1].outcome.processed == .no && errors[1].outcome.status == nil)
+        #expect(bench.transport.received.count == 1)
+    }
+
+    /// Of a gate that somebody else has closed no remedies are known but those that every gate has.
+    @Test(arguments: [(nil, Outcome.Remedy.contactAdmin), (Duration.seconds(60), .wait)])
+    func aLockoutWithoutRemediesHasTheUsualOnes(time: Duration?, remedy: Outcome.Remedy) async throws {
+        let bench = Bench([], classifier: LockoutClassifier()) { Recovery {} }
+        let opensAt = time.map { bench.client.runtime.time.wallTime.advanced(by: $0) }
+        let key = SharedState.Gate.Key(
+            scope: .account,
+            origin: Origin(scheme: "https", authority: "api.example.com"),
+            name: "ada"
+        )
+        await bench.client.runtime.state.close(SharedState.Gate(key: key, reason: .accountLocked, opensAt: opensAt))
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.post, options: ada) }
+        #expect(error?.remedies == [remedy])
     }
 
     @Test func anotherAccountIsNotHeld() async throws {

@@ -137,6 +137,12 @@ struct OktaEngineFailure: Error {
         "api.authn.poll.error.push_rejected",
         "You have chosen to reject this login."
     )
+    static let ambiguous = OktaEngineFailure(
+        400,
+        "api.error.field_value_invalid",
+        "The enrollment is not named.",
+        field: "enrollmentId"
+    )
     static let mailed = OktaEngineFailure(400, "errors.E0000118", "An email was recently sent.")
     static let answer = OktaEngineFailure(
         401,

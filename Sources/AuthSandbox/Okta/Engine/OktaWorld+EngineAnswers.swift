@@ -15,10 +15,13 @@ extension OktaWorld {
         }
         let chosen = exchange.body["authenticator"]?["id"]?.string ?? ""
         let method = exchange.body["authenticator"]?["methodType"]?.string
-        let found = reachable(flow).filter { Self.authenticatorID($0) == chosen }
+        let held = reachable(flow)
+        let id = exchange.body["authenticator"]?["enrollmentId"]?.string
+        let found = held.filter { Self.authenticatorID($0) == chosen && (id == nil || $0.id == id) }
         guard var factor = found.first(where: { method == Self.method($0.type) }) ?? found.first else {
             throw .expired
         }
+        guard id != nil || held.count(where: { $0.type == factor.type }) == 1 else { throw .ambiguous }
         if factor.type == "sms", method == "voice" { factor.setup.type = "call" }
         var challenge = OktaTransaction.Challenge(factor: factor)
         switch factor.type {
@@ -281,6 +284,11 @@ extension OktaWorld {
             factors.append(OktaFactor(id: "mblrecovery", setup: setup))
         }
         return factors
+    }
+
+    /// Whether a factor is named by itself where it is chosen: a phone, and one of several of a sort.
+    static func isNamed(_ factor: OktaFactor, among held: [OktaFactor]) -> Bool {
+        authenticatorKey(factor.type) == "phone_number" || held.count { $0.type == factor.type } > 1
     }
 
     static func authenticatorID(_ factor: OktaFactor) -> String { authenticatorID(type: factor.type) }

@@ -221,7 +221,8 @@ extension OktaWorld {
 
     private func select(_ name: String, _ path: String, _ flow: OktaFlow, _ exchange: OktaExchange) -> JSONValue {
         let isEnrolling = name.hasSuffix("enroll")
-        let types = isEnrolling ? account(of: flow)?.enrollments.map(\.type) ?? [] : reachable(flow).map(\.type)
+        let held = isEnrolling ? [] : reachable(flow)
+        let types = isEnrolling ? account(of: flow)?.enrollments.map(\.type) ?? [] : held.map(\.type)
         let place = isEnrolling ? "authenticators" : "authenticatorEnrollments"
         let options: [JSONValue] = types.enumerated().map { index, type in
             var fields: [JSONValue] = [
@@ -239,6 +240,12 @@ extension OktaWorld {
                 fields.append(channelField(isRequired: false, exchange))
             } else if let method = Self.method(type) {
                 fields.append(["name": "methodType", "required": false, "value": .string(method), "mutable": false])
+            }
+            // Of one authenticator somebody may have several, each phone by itself.
+            if !isEnrolling, Self.isNamed(held[index], among: held) {
+                fields.append([
+                    "name": "enrollmentId", "required": true, "value": .string(held[index].id), "mutable": false,
+                ])
             }
             return [
                 "label": .string(type), "value": ["form": ["value": .array(fields)]],
