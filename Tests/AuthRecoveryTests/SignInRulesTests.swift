@@ -14,17 +14,17 @@ import Testing
         round: Int = 1,
         restarts: Int = 0,
         resyncs: Int = 0,
-        parameter: String? = nil,
+        isAboutName: Bool = false,
         options: SignInOptions = options
     ) -> Reaction {
-        var outcome = Outcome(kind, remedies: remedies)
-        outcome.parameter = parameter
+        let outcome = Outcome(kind, remedies: remedies)
         let challenge = key.map { Challenge(factor: Factor(key: $0, providerName: $0.rawValue), round: round) }
         return SignInRules.reaction(
             to: outcome,
             of: challenge,
             restarts: restarts,
             resyncs: resyncs,
+            isAboutName: isAboutName,
             options: options
         )
     }
@@ -139,17 +139,11 @@ import Testing
     }
 
     @Test func anUnknownNameIsNotMendedByAnotherPassword() {
-        #expect(reaction(.invalidCredentials, [.askUser], answering: .password, parameter: "identifier") == .fail)
-        #expect(reaction(.invalidRequest, [.askUser], answering: .password, parameter: "identifier") == .fail)
-        #expect(reaction(.invalidCredentials, [.askUser], answering: .password, parameter: "password") == .askAgain)
-        // Where the server does not say which of the two is wrong.
-        let vague = reaction(
-            .invalidCredentials,
-            [.askUser, .switchFactor],
-            answering: .password,
-            parameter: "identifier"
-        )
-        #expect(vague == .askAgain)
+        for kind in [Outcome.Kind.invalidCredentials, .invalidRequest] {
+            let remedies: [Outcome.Remedy] = [.askUser, .switchFactor]
+            #expect(reaction(kind, remedies, answering: .password, isAboutName: true) == .fail)
+            #expect(reaction(kind, remedies, answering: .password) == .askAgain)
+        }
     }
 
     @Test func aCodeThatWasNeverSentIsSent() {

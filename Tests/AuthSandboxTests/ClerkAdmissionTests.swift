@@ -24,8 +24,19 @@ struct ClerkAdmissionTests {
     @Test func originAndAuthorizationTogether() {
         let both = get("/v1/client?_is_native=1", [("origin", "http://x"), ("authorization", "t")])
         #expect(both.status == 400 && both.code == "origin_authorization_headers_conflict")
-        #expect(get("/v1/client?_is_native=1", [("origin", "http://x")]).status == 200)
+        #expect(get("/v1/client", [("origin", "http://x")]).status == 200)
         #expect(get("/v1/client", [("origin", "http://x"), ("authorization", "t")]).status == 400)
+    }
+
+    @Test func aNativeRequestWithoutTheFieldOfTheToken() {
+        for headers in [[], [("origin", "http://x")]] {
+            let bare = get("/v1/client?_is_native=1", headers)
+            #expect(bare.status == 400 && bare.code == "request_header_missing")
+        }
+        for value in ["", "Bearer", "nonsense"] {
+            #expect(get("/v1/client?_is_native=1", [("authorization", value)]).status == 200, "\(value)")
+        }
+        #expect(get("/v1/client").status == 200, "a browser's")
     }
 
     @Test func nativeAPISwitchedOff() {

@@ -157,7 +157,10 @@ struct ClerkLimitTests {
                 SandboxRequest(
                     method: "POST",
                     target: "/v1/client/sign_ins?_is_native=1",
-                    headers: [.init(name: "content-type", value: "application/x-www-form-urlencoded")],
+                    headers: [
+                        .init(name: "content-type", value: "application/x-www-form-urlencoded"),
+                        .init(name: "authorization", value: ""),
+                    ],
                     body: Array("identifier=ada@example.com".utf8),
                     peer: "127.0.0.\(number % 3)"
                 )

@@ -45,6 +45,46 @@ struct ClerkSignUpTests {
         #expect(client.call("GET", base)["response"]?["status"] == "complete")
     }
 
+    /// A sign-in that signs up whoever has no account says so once they have proved the address.
+    @Test func whoHasNoAccountProvesTheAddressBeforeTheyAreToldSo() {
+        var client = Harness { $0.requiredFields = ["password"] }
+        func begin(_ name: String) -> JSONValue {
+            let form: KeyValuePairs = ["identifier": name, "sign_up_if_missing": "true"]
+            return client.call("POST", "client/sign_ins", form)["response"] ?? .null
+        }
+        let begun = begin("new@example.com")
+        #expect(begun["status"] == "needs_first_factor")
+        #expect(begun["supported_first_factors"]?[0]?["safe_identifier"] == "n***@example.com")
+        let base = "client/sign_ins/\(begun["id"]?.string ?? "")"
+        client.call("POST", base + "/prepare_first_factor", ["strategy": "email_code"])
+        let code = client.lastCode
+        client.call("POST", base + "/attempt_first_factor", ["strategy": "email_code", "code": "000000"])
+        #expect(client.code == "form_code_incorrect")
+        client.call("POST", base + "/attempt_first_factor", ["strategy": "email_code", "code": code])
+        #expect(client.status == 404 && client.code == "sign_up_if_missing_transfer")
+        let proof = client.call("GET", base)["response"]?["first_factor_verification"]
+        #expect(proof?["status"] == "transferable")
+        let signUp = client.call("POST", "client/sign_ups", ["transfer": "true"])["response"] ?? .null
+        #expect(signUp["missing_fields"] == ["password"] && signUp["unverified_fields"] == [])
+        let path = "client/sign_ups/\(signUp["id"]?.string ?? "")"
+        #expect(client.call("PATCH", path, ["password": Self.password])["response"]?["status"] == "complete")
+        client.call("DELETE", "client/sessions")
+        let known = begin("new@example.com")
+        #expect(known["status"] == "needs_first_factor" && client.status == 200)
+        _ = begin("nobody")
+        #expect(client.code == "form_identifier_not_found", "a user name cannot be proved")
+    }
+
+    @Test func whereNobodySignsUpNoSignInDoesIt() {
+        var client = Harness { $0.signUpMode = "restricted" }
+        client.call("POST", "client/sign_ins", ["identifier": "new@example.com", "sign_up_if_missing": "true"])
+        #expect(client.status == 422 && client.code == "sign_up_if_missing_not_allowed")
+        client = Harness()
+        let form: KeyValuePairs = ["identifier": "new@example.com", "password": "x", "sign_up_if_missing": "true"]
+        client.call("POST", "client/sign_ins", form)
+        #expect(client.status == 422 && client.code == "sign_up_if_missing_strategy_not_supported")
+    }
+
     @Test func whatIsTakenIsTaken() {
         var client = Harness()
         _ = begin(&client, ["email_address": "ada@example.com", "password": Self.password])

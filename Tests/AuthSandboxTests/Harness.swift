@@ -40,7 +40,9 @@ struct Harness {
         headers: [SandboxRequest.Header] = []
     ) -> JSONValue {
         var headers = headers
-        if let token { headers.append(.init(name: "authorization", value: token)) }
+        if !headers.contains(where: { $0.name == "authorization" }) {
+            headers.append(.init(name: "authorization", value: token ?? ""))
+        }
         if !form.isEmpty { headers.append(.init(name: "content-type", value: "application/x-www-form-urlencoded")) }
         let mark = path.contains("?") ? "&" : "?"
         send(

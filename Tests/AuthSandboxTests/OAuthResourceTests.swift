@@ -71,7 +71,7 @@ struct OAuthResourceTests {
 
     @Test func clerkKeepsItsPaths() {
         var client = OAuthHarness()
-        client.send("GET", "/api/v1/environment?_is_native=1")
+        client.send("GET", "/api/v1/environment?_is_native=1", headers: [("authorization", "")])
         #expect(client.status == 200)
         client.send("GET", "/oauth2/v1/client")
         #expect(client.base.answer.jsonBody?["client"] == .null)

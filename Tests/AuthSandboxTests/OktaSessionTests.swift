@@ -301,6 +301,6 @@ struct OktaSessionTests {
         #expect(status([.okta], "/api/v1/users/me", [("authorization", "Bearer x")]) == 401)
         #expect(status([.okta], "/oauth2/default/.well-known/openid-configuration") == 200)
         #expect(status([.okta], "/v1/environment") == 404)
-        #expect(status(SandboxProvider.all, "/api/v1/environment?_is_native=1") == 200)
+        #expect(status(SandboxProvider.all, "/api/v1/environment?_is_native=1", [("authorization", "")]) == 200)
     }
 }

@@ -46,6 +46,7 @@ final class RawSocket {
     /// Sends a request with the least that HTTP/1.1 asks for.
     func request(_ method: String, _ target: String, form: String? = nil, json: String? = nil) {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: sandbox\r\n"
+        if target.contains("_is_native") { head += "Authorization:\r\n" }
         if let body = form ?? json {
             let type = form == nil ? "application/json" : "application/x-www-form-urlencoded"
             head += "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"

@@ -110,6 +110,7 @@ struct ScenarioFileTests {
         ]
         let type = call.form.isEmpty ? "application/json" : "application/x-www-form-urlencoded"
         if call.method == "POST" { headers.append(.init(name: "content-type", value: type)) }
+        if call.path.contains("_is_native") { headers.append(.init(name: "authorization", value: "")) }
         let replies = call.replies.map { _ in
             client.send(
                 SandboxRequest(

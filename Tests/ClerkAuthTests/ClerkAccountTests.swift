@@ -216,7 +216,7 @@ import Testing
         ])
         let person = Person([.text: "yes"])
         _ = try await bench.clerk.signUp(ClerkSignUpRequest(emailAddress: "a@b"), answering: person)
-        #expect(person.questions.map(\.prompt) == ["legal_accepted"])
+        #expect(person.questions.map(\.prompt) == ["Do you accept the terms of service (yes or no)?"])
         #expect(
             bench.sent == [
                 "POST /client/sign_ups email_address=a%40b",

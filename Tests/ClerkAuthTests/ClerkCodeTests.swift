@@ -61,7 +61,7 @@ struct ClerkCodeTests {
         CodeRow("form_password_of_tomorrow", 422, .passwordRejected, [.askUser]),
         CodeRow("password_reset_required", 422, .passwordExpired, [.switchFactor]),
         CodeRow("password_too_long_needs_reset", 422, .passwordExpired, [.switchFactor]),
-        CodeRow("form_identifier_not_found", 422, .invalidCredentials, [.askUser]),
+        CodeRow("form_identifier_not_found", 422, .invalidCredentials, [.askUser, .switchFactor]),
         CodeRow("form_identifier_exists", 422, .conflict, [.askUser]),
         CodeRow("form_code_incorrect", 422, .challengeIncorrect, [.askUser]),
         CodeRow("totp_incorrect_code", 422, .challengeIncorrect, [.askUser]),

@@ -110,6 +110,30 @@ import Testing
 
     private static let forever = ScriptedTransport.Step.error("user_locked", status: 403)
 
+    /// A sign-up by somebody who has an account.
+    private static let proved = ScriptedTransport.Step.status(
+        200,
+        [:],
+        body: """
+            {"response":{"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements",\
+            "email_address":"ada@example.com","verifications":{"external_account":{"status":"transferable",\
+            "strategy":"oauth_google"}}},"client":{"object":"client","id":"client_1","sessions":[],"sign_in":null,\
+            "sign_up":{"object":"sign_up_attempt","id":"sua_1","status":"missing_requirements",\
+            "email_address":"ada@example.com"}}}
+            """
+    )
+
+    /// A sign-in by whoever's passkey it is.
+    private static let passkey = ScriptedTransport.Step.status(
+        200,
+        [:],
+        body: """
+            {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor","identifier":null,\
+            "first_factor_verification":{"status":"unverified","strategy":"passkey",\
+            "nonce":"{\\"challenge\\":\\"YQ\\"}"}},"client":null}
+            """
+    )
+
     /// Another process: it shares the stores, and has seen no answer.
     private func other(_ bench: ClerkBench) throws -> Clerk {
         try Clerk(frontendAPI: ClerkBench.url, client: bench.client, tokens: bench.tokens)
@@ -131,6 +155,50 @@ import Testing
         let form: FormFields = ["identifier": "eva@example.com", "password": "x"]
         _ = try await bench.clerk.send(.post, path: "/client/sign_ins", body: .form(form))
         #expect(bench.transport.received.count == 2, "somebody else's is")
+    }
+
+    @Test(arguments: [
+        (ClerkSignInMethod.ticket("t1"), ("ticket", "t1")), (.token("t1", strategy: "google_one_tap"), ("token", "t1")),
+        (.trustedDevice(id: "t1"), ("trusted_device_id", "t1")), (.transfer, ("transfer", "true")),
+    ])
+    func whatNamesNobodyIsHeldByHandToo(method: ClerkSignInMethod, field: (String, String)) async throws {
+        let key = ClerkConfiguration.TrustedDeviceKey(platform: "ios", appIdentifier: "app", publicKey: .null) { _ in
+            [1]
+        }
+        let configuration = ClerkConfiguration(trustedDevice: key)
+        let steps = [Self.proved, Self.forever, .signIn("needs_first_factor", first: ClerkJSON.password)]
+        let bench = try ClerkBench(steps, configuration: configuration)
+        let signUp: FormFields = ["strategy": "oauth_google"]
+        _ = try await bench.clerk.send(.post, path: "/client/sign_ups", body: .form(signUp))
+        var flow = bench.clerk.signInFlow(method)
+        _ = try? await flow.run(answering: Person())
+        #expect(bench.transport.received.count == 2)
+        await isHeld(bench) {
+            let form = FormFields(dictionaryLiteral: field)
+            _ = try await bench.clerk.send(.post, path: "/client/sign_ins", body: .form(form))
+        }
+    }
+
+    /// And a flow meets what was told by hand.
+    @Test func aTicketThatIsLockedByHandIsHeldInAFlow() async throws {
+        let bench = try ClerkBench([Self.forever])
+        let form: FormFields = ["strategy": "ticket", "ticket": "t1"]
+        _ = try? await bench.clerk.send(.post, path: "/client/sign_ins", body: .form(form))
+        #expect(bench.transport.received.count == 1)
+        await isHeld(bench) { _ = try await bench.clerk.signIn(ticket: "t1", answering: Person()) }
+    }
+
+    @Test func aPasskeyIsHeldByHandToo() async throws {
+        let bench = try ClerkBench([Self.passkey, Self.forever])
+        let credential = #"{"id":"cred-1","type":"public-key","response":{}}"#
+        let person = Person([.webauthn: Secret(credential)])
+        _ = try? await bench.clerk.signInWithPasskey(answering: person)
+        #expect(bench.transport.received.count == 2)
+        await isHeld(bench) {
+            let form: FormFields = ["strategy": "passkey", "public_key_credential": credential]
+            let path = "/client/sign_ins/sia_1/attempt_first_factor"
+            _ = try await bench.clerk.send(.post, path: path, body: .form(form))
+        }
     }
 
     @Test(arguments: ["attempt_first_factor", "attempt_second_factor", "reset_password"])

@@ -33,11 +33,10 @@ import Testing
             422,
             [.askUser, .switchFactor],
             """
-            account_lockout_warning form_password_incorrect form_password_or_identifier_incorrect
-            form_password_validation_failed
+            account_lockout_warning form_identifier_not_found form_password_incorrect
+            form_password_or_identifier_incorrect form_password_validation_failed
             """
         ),
-        Row(.invalidCredentials, 422, [.askUser], "form_identifier_not_found"),
         Row(.accountLocked, 403, [.contactAdmin], "user_locked"),
         Row(.accountBlocked, 401, [.contactAdmin], "deprovisioned"),
         Row(.accountBlocked, 403, [.contactAdmin], "user_banned user_deactivated"),
@@ -499,6 +498,20 @@ import Testing
         #expect(outcome.kind == kind && outcome.remedies == remedies && outcome.code == "brand_new_code")
         #expect(outcome.userMessage == (isForThePerson ? "l" : nil) && outcome.message == "m")
         #expect(outcome.tokenAction == .keep)
+    }
+
+    /// One entry of the registry has an empty code.
+    @Test func aCodeThatIsEmpty() {
+        let error = #"{"code":"","message":"m","long_message":"l","meta":{}}"#
+        let outcome = Clerked(status: 400, body: #"{"errors":[\#(error)]}"#).outcome
+        #expect(outcome.kind == .conflict && outcome.remedies == [.askUser] && outcome.code == nil)
+        #expect(outcome.userMessage == "l")
+        for status in [401, 403, 422, 500] {
+            #expect(Clerked(status: status, body: #"{"errors":[\#(error)]}"#).outcome.kind != .conflict)
+        }
+        #expect(Clerked(status: 400, body: #"{"errors":[{"message":"m"}]}"#).outcome.kind == .invalidRequest)
+        let next = Clerked(status: 400, body: #"{"errors":[\#(error),{"code":"sms_send_error","message":"b"}]}"#)
+        #expect(next.outcome.kind == .factorUnavailable)
     }
 
     @Test func ofSeveralErrorsTheFirstThatIsKnownDecides() {

@@ -11,6 +11,40 @@ import WebAuthnTesting
 /// What somebody can prove themselves with is set up and taken away, against a server that keeps its own books.
 @Suite("Clerk's factors at the sandbox")
 struct ClerkSandboxFactorTests {
+    @Test func whoHasNoAccountIsSignedUpByTheProofOfTheirSignIn() async throws {
+        let bench = try ClerkSandboxBench(settings: { $0.requiredFields = ["password", "legal_accepted"] })
+        let person = SandboxPerson(bench, [.newPassword: ["correct horse battery"], .text: ["yes"]])
+        let session = try await bench.clerk.signInOrUp(identifier: "new@example.com", answering: person)
+        #expect(
+            session.status == .active && person.keys == [.emailCode, .newPassword, .text] && person.notices.isEmpty
+        )
+        #expect(bench.forms("POST client/sign_ins") == ["identifier=new%40example.com&sign_up_if_missing=true"])
+        #expect(bench.forms("POST client/sign_ups") == ["transfer=true"])
+        try await bench.clerk.signOut()
+        let known = SandboxPerson(bench, choosing: ["email_code"])
+        _ = try await bench.clerk.signInOrUp(identifier: "new@example.com", answering: known)
+        #expect(known.keys == [.emailCode] && bench.count("POST client/sign_ups") == 1)
+    }
+
+    /// The code is spent, and where the sign-in stands tells the rest.
+    @Test func aLostWordOfTheTransferIsReadAgain() async throws {
+        let bench = try ClerkSandboxBench()
+        bench.add(SandboxFault(.closeAfter, method: "POST", path: "*/attempt_first_factor"))
+        let person = SandboxPerson(bench, [.newPassword: ["correct horse battery"]])
+        _ = try await bench.clock.skippingWaits {
+            try await bench.clerk.signInOrUp(identifier: "new@example.com", answering: person)
+        }
+        #expect(person.keys == [.emailCode, .newPassword] && bench.count("POST client/sign_ups") == 1)
+    }
+
+    @Test func whereNobodySignsUpByThemselvesTheSignInEnds() async throws {
+        let bench = try ClerkSandboxBench(settings: { $0.signUpMode = "restricted" })
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.clerk.signInOrUp(identifier: "new@example.com", answering: SandboxPerson(bench))
+        }
+        #expect(error?.kind == .misconfigured && error?.outcome.code == "sign_up_if_missing_not_allowed")
+    }
+
     @Test func anAuthenticatorAndItsBackupCodes() async throws {
         let bench = try ClerkSandboxBench()
         _ = try await bench.signIn(SandboxPerson(bench))

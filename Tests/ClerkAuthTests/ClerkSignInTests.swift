@@ -127,6 +127,17 @@ import Testing
         #expect(bench.transport.received.count == 1)
     }
 
+    @Test func whereTheNameIsNotToBeToldApartAnotherPasswordMayBeTheRightOne() async throws {
+        let vague = ScriptedTransport.Step.error(
+            "form_password_or_identifier_incorrect",
+            meta: #"{"param_name":"identifier"}"#
+        )
+        let bench = try ClerkBench([vague, .complete()])
+        let person = Person([.password: "again"])
+        _ = try await bench.signIn("hunter2", person)
+        #expect(person.keys == [.password])
+    }
+
     @Test func aWrongCodeIsAskedForAgainAndAResendSendsANewOne() async throws {
         let factors = ClerkJSON.email
         let bench = try ClerkBench([

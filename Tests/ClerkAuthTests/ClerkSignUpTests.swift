@@ -89,7 +89,8 @@ import Testing
                 "PATCH \(Self.path) legal_accepted=true", "PATCH \(Self.path) password=n3w",
             ]
         )
-        #expect(person.questions.map(\.prompt) == [nil, "username", "legal_accepted", nil, nil])
+        let consent = "Do you accept the terms of service (yes or no)?"
+        #expect(person.questions.map(\.prompt) == [nil, "User name", consent, nil, nil])
     }
 
     @Test func aMessageThatIsNotSentYetIsWaitedFor() async throws {
@@ -216,6 +217,14 @@ import Testing
         #expect(error?.outcome.code == code ?? "needs_identifier")
         _ = try await bench.clerk.signUp(ClerkSignUpRequest(transfersSignIn: true), answering: Person())
         #expect(bench.sent.last == Self.create + " transfer=true")
+    }
+
+    /// Where a sign-in signs up whoever has no account, that is told once they have proved that the address is theirs.
+    @Test func whoHasNoAccountIsSignedUpOnceTheyHaveProvedThemselves() async throws {
+        let first = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.email)
+        let bench = try ClerkBench([first, first, .error("sign_up_if_missing_transfer", status: 404), complete])
+        #expect(try await bench.signIn(nil, Person([.emailCode: "1"])).id == "sess_1")
+        #expect(bench.sent.last == Self.create + " transfer=true" && bench.sent.count == 4)
     }
 
     @Test(arguments: [

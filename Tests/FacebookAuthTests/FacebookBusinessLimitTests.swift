@@ -85,6 +85,33 @@ struct FacebookBusinessLimitTests {
         #expect(await Self.isHeld(bench, "7/posts"))
     }
 
+    /// A call that names several objects is held while one of them is.
+    @Test func whatIsAboutSeveralIsHeldWithEachOfThem() async throws {
+        let bench = try FacebookBench([.error(80_001, nil, 400, Self.usage("5", "pages"))])
+        _ = try? await bench.facebook.send(path: "5/feed")
+        let paths = ["?ids=5,6", "?ids=6%2C5", "feed?ids=6,5", "/v20.0/posts?ids=6,5_7", "insights?ids=6,5", "?ids=5"]
+        for path in paths { #expect(await Self.isHeld(bench, path), "\(path)") }
+        for path in ["?ids=6,7", "feed?ids=6", "?ids=55,6", "leads?ids=5,6"] {
+            #expect(await !Self.isHeld(bench, path), "\(path)")
+        }
+        let count = bench.transport.received.count
+        let answers = try await bench.facebook.batch([FacebookBatchRequest(path: "feed?ids=6,5")])
+        #expect(answers.map(\.outcome.kind) == [.rateLimited] && bench.transport.received.count == count)
+    }
+
+    @Test(
+        arguments: [.answer("{}", usage("5", "pages")), .error(80_001, nil, 400, usage("5", "pages"))]
+            as [ScriptedTransport.Step]
+    )
+    func ofSeveralOnlyTheLimitedOneIsHeld(step: ScriptedTransport.Step) async throws {
+        let bench = try FacebookBench([step])
+        _ = try? await bench.facebook.send(path: "feed?ids=6,5")
+        for path in ["5/feed", "5", "?ids=7,5", "posts?ids=5,6"] {
+            #expect(await Self.isHeld(bench, path), "\(path)")
+        }
+        for path in ["6/feed", "?ids=6,7", "feed?ids=7"] { #expect(await !Self.isHeld(bench, path), "\(path)") }
+    }
+
     @Test func aPagesTokenIsHeldWithItsPage() async throws {
         let bench = try FacebookBench([.error(80_001, nil, 400, Self.usage("5", "pages"))])
         let page = ProviderRequest(path: "me/feed")

@@ -70,6 +70,19 @@ struct Auth0ClientTests {
         }
     }
 
+    @Test func aPasswordThatIsRejectedIsAskedForAgain() async throws {
+        try await Self.run { _ in
+        } _: { bench in
+            var bench = bench
+            bench.options += Self.database
+            let answers = #"{"password": ["short", "Correct-horse-8"]}"#
+            let run = try await bench.signIn("eve@example.com", "--way", "sign_up", answers: answers)
+            #expect(run.status == 0 && run.session?.hasPrefix("auth0|") == true, "\(run.errors)")
+            let none = try await bench.signIn("joe@example.com", "--way", "sign_up", answers: #"{"password": "short"}"#)
+            #expect(none.status == 77 && none.kind == "password_rejected")
+        }
+    }
+
     /// Nobody is signed in by it, and whether there is an account stays untold.
     @Test(arguments: [ada, "nobody@example.com"]) func aNewPasswordIsWrittenFor(address: String) async throws {
         try await Self.run { _ in

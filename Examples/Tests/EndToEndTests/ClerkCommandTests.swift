@@ -52,6 +52,8 @@ struct ClerkCommandTests {
             #expect(first.status == 65 && first.kind == "challenge_required")
             let status = try await bench.run("status")
             #expect(status.report["session"]?["status"]?.string == "pending")
+            let token = try await bench.run("token")
+            #expect(token.status == 0 && token.errors.contains("finish-tasks"), "a JWT that no app lets in")
             let second = try await bench.run("finish-tasks", answers: #"{"new_password":"correct-horse-7"}"#)
             #expect(second.status == 0, "\(second.errors)")
             #expect(second.report["session"]?["status"]?.string == "active")

@@ -70,6 +70,35 @@ struct PromptTests {
         }
     }
 
+    /// What is set up says what it is, and what is shown once says so.
+    @Test func choicesSayWhatTheyDo() async throws {
+        var user = SandboxUser(email: "ada@example.com", password: "open-sesame-42")
+        user.tasks = ["choose-organization", "setup-mfa"]
+        user.organizations = ["Acme"]
+        user.phones = ["+15555550100"]
+        var scenario = SandboxScenario.unlimited
+        scenario.users = [user]
+        let options = ["--provider", "clerk", "--base-url", "URL"]
+        try await withProgram(options, as: ["sign-in", "--identifier", "ada@example.com"], in: scenario) { program, _ in
+            try await program.sees("Password: ")
+            program.type("other")
+            try await program.sees("1  Code by e-mail to a***@example.com (sends one now)")
+            try await program.sees("2  Code by phone to +155******00 (sends one now)")
+            program.type("2")
+            try await program.sees("Code by phone sent to ")
+            program.type("424242")
+            try await program.sees("Please choose:")
+            try await program.sees("1  Acme")
+            try await program.sees("2  A new organization")
+            program.type("1")
+            try await program.sees("You can set up:")
+            try await program.sees("3  Another phone number (sends a code there)")
+            program.type("2")
+            try await program.sees("Write down these codes; they are shown this once:")
+            #expect(await program.end().status == 0)
+        }
+    }
+
     @Test func theNameCanBeAskedForHelp() async throws {
         try await withProgram(["--provider", "clerk", "--base-url", "URL"], as: ["sign-in"]) { program, _ in
             try await program.sees("user name: ")

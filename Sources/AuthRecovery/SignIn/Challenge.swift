@@ -52,7 +52,7 @@ public struct Factor: Sendable, Hashable {
     /// The provider's own name of the factor, such as `email_code`.
     public var providerName: String
     /// Where a code goes to, as the server masks it, such as `a***@example.com`; the question, for the answer to a
-    /// security question.
+    /// security question; what a choice is called that is no way to prove oneself.
     public var destination: String?
     /// The provider's id of the factor or of its destination.
     public var id: String?

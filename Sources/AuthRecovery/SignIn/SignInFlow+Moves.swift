@@ -285,6 +285,7 @@ extension SignInFlow {
             of: origin.answered ?? signed,
             restarts: progress.restarts,
             resyncs: progress.resyncs,
+            isAboutName: machine.isAboutName(refusal.outcome),
             options: options
         )
         var move: Move?

@@ -58,6 +58,11 @@ public protocol SignInMachine<Session>: Sendable {
     ///   - refusal: What the server said about it; nil if it is the person who wants another.
     mutating func replace(_ factor: Factor, after refusal: RecoveryError?) async throws -> SignInStep<Session>
 
+    /// Whether a refusal is about the name of the account, so that no other answer to the same question can help.
+    ///
+    /// Default: whether it concerns the parameter `identifier`.
+    func isAboutName(_ refusal: Outcome) -> Bool
+
     /// Ends at the server what has begun there, if it knows such an end. Default: nothing is done.
     mutating func abandon() async throws
 
@@ -66,6 +71,9 @@ public protocol SignInMachine<Session>: Sendable {
 }
 
 extension SignInMachine {
+    /// By default what a refusal concerns tells whether it is about the name.
+    public func isAboutName(_ refusal: Outcome) -> Bool { refusal.parameter == Factor.identifier.providerName }
+
     /// By default there is no way to unlock an account.
     public var unlockFactors: [Factor] { [] }
 

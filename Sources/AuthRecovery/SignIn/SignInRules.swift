@@ -27,12 +27,15 @@ public enum SignInRules {
     ///   - challenge: What was answered; nil if the refusal is not about an answer.
     ///   - restarts: How often the flow was begun again so far, or read again because the server did not know it.
     ///   - resyncs: How often it was read after a lost answer since the server has last accepted one.
+    ///   - isAboutName: Whether it is the name of the account that the server does not take: another password cannot help
+    ///     then.
     ///   - options: How the caller wants it.
     public static func reaction(
         to outcome: Outcome,
         of challenge: Challenge?,
         restarts: Int,
         resyncs: Int = 0,
+        isAboutName: Bool = false,
         options: SignInOptions
     ) -> Reaction {
         let mayAskAgain = challenge.map { $0.round < options.maxRounds } ?? false
@@ -52,7 +55,7 @@ public enum SignInRules {
         case .passwordExpired, .factorUnavailable:
             return outcome.remedies.contains(.switchFactor) ? .switchFactor(nil) : .fail
         case .invalidCredentials:
-            guard mayAskAgain, !isUnknownName(outcome) else { return .fail }
+            guard mayAskAgain, !isAboutName else { return .fail }
             // If the flow has ended with the refusal of a code, the next code comes from a new flow. Another device
             // is bothered again only if the person wants it.
             let isCode = challenge.map { $0.key != .password && $0.key != .text && $0.key != .push } ?? false
@@ -83,7 +86,7 @@ public enum SignInRules {
             return mayAskAgain ? .newChallenge : .fail
         case .invalidRequest:
             // The field that the person filled in, in a form the server does not take: a code with a letter in it.
-            return mayAskAgain && outcome.remedies.contains(.askUser) && !isUnknownName(outcome) ? .askAgain : .fail
+            return mayAskAgain && outcome.remedies.contains(.askUser) && !isAboutName ? .askAgain : .fail
         case .stateConflict, .notFound, .credentialRejected:
             // The server does not know the flow (any more), or knows it in another state.
             if outcome.remedies.contains(.resync) { return mayRestart ? .resync : .fail }
@@ -96,11 +99,6 @@ public enum SignInRules {
         default:
             return .fail
         }
-    }
-
-    /// Whether it is the name of the account that the server does not take: another password cannot help then.
-    private static func isUnknownName(_ outcome: Outcome) -> Bool {
-        outcome.parameter == "identifier" && !outcome.remedies.contains(.switchFactor)
     }
 
     /// The best of several factors by preference; those not named come last, a default before others.

@@ -68,6 +68,11 @@ extension ClerkFailure {
     ).saying(
         "For security purposes, only one of the 'Origin' and 'Authorization' headers should be provided, but not both."
     )
+    static let authorizationMissing = ClerkFailure(400, "request_header_missing", "Invalid request headers")
+        .saying(
+            "A native application has to send the Authorization header: with the client's token, or empty as long as it "
+                + "has none."
+        )
     static let nativeAPIDisabled = ClerkFailure(
         400,
         "native_api_disabled",
@@ -226,6 +231,14 @@ extension ClerkFailure {
         .saying("The verification is no longer valid.")
     static let passkeyUnknown = ClerkFailure(404, "passkey_not_registered", "Passkey not registered")
         .saying("This passkey is not registered with this application.")
+    static let signUpIfMissingTransfer = ClerkFailure(404, "sign_up_if_missing_transfer", "Account not found")
+        .saying("There is no account yet. Sign up with what you have proved.")
+    static let signUpIfMissingNotAllowed =
+        ClerkFailure("sign_up_if_missing", "sign_up_if_missing_not_allowed", "is not allowed")
+        .saying("Sign ups are restricted here.")
+    static let signUpIfMissingStrategy =
+        ClerkFailure("strategy", "sign_up_if_missing_strategy_not_supported", "is not supported")
+        .saying("The strategy cannot be used where somebody without an account is signed up.")
     static let signUpRestricted = ClerkFailure(403, "sign_up_mode_restricted", "Sign ups are restricted")
         .saying("You don't have access to this application. Please contact support.")
     static let signUpWaitlist = ClerkFailure(403, "sign_up_restricted_waitlist", "Sign ups are restricted")

@@ -136,6 +136,8 @@ struct ClerkSignIn: ClerkPossession, Sendable {
     var account: String?
     var status = "needs_identifier"
     var proofs: [ClerkStep: ClerkProof] = [:]
+    /// Whether nobody has the account, and whoever proves that the address or number is theirs may sign up with it.
+    var signsUp = false
     var createdSession: String?
     /// What the way back from an identity provider carries, once.
     var rotatingNonce: String?
@@ -179,7 +181,7 @@ struct ClerkProof: Sendable {
 
     /// Tries a code, as long as one is taken; nil is never right.
     mutating func attempt(_ code: String?, _ call: ClerkCall) throws(ClerkFailure) -> Bool {
-        if status == "verified" { throw .verificationAlreadyVerified }
+        if status == "verified" || status == "transferable" { throw .verificationAlreadyVerified }
         if status == "failed" { throw .verificationFailed }
         if let expireAt, expireAt <= call.now {
             status = "expired"

@@ -8,7 +8,11 @@ extension ClerkWorld {
 
     /// The strategies that a step offers; somebody who does not exist is offered what everybody has.
     func offered(_ signIn: ClerkSignIn, _ step: ClerkStep) -> [String] {
-        guard let account = account(of: signIn) else { return step == .first ? ["password", "email_code"] : [] }
+        guard let account = account(of: signIn) else {
+            if step == .second { return [] }
+            guard signIn.signsUp else { return ["password", "email_code"] }
+            return signIn.identifier?.contains("@") == true ? ["email_code"] : ["phone_code"]
+        }
         if step == .first { return account.firstFactors }
         return signIn.status == "needs_client_trust" ? account.clientTrustFactors : account.secondFactors
     }
@@ -74,7 +78,9 @@ extension ClerkWorld {
 
     /// Where a code goes: the address that the form names, or the first one; nil for somebody who does not exist.
     private func address(for signIn: ClerkSignIn, _ call: ClerkCall) throws(ClerkFailure) -> String? {
-        guard let contacts = account(of: signIn)?.contacts(for: call.strategy) else { return nil }
+        guard let contacts = account(of: signIn)?.contacts(for: call.strategy) else {
+            return signIn.signsUp ? signIn.identifier : nil
+        }
         let parameter = call.strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
         guard let wanted = call.field(parameter), !wanted.isEmpty else {
             guard let first = contacts.first else { throw .strategyInvalid }
@@ -172,8 +178,12 @@ extension ClerkWorld {
         guard proof.strategy == call.strategy else { throw .verificationStrategyInvalid }
         let code = try call.required("code")
         defer { signIns[signIn.id]?.proofs[call.step] = proof }
-        guard try proof.attempt(signIn.account == nil ? nil : code, call) else {
+        guard try proof.attempt(signIn.account == nil && !signIn.signsUp ? nil : code, call) else {
             throw noteFailure(signIn.account, proof.failure, call)
+        }
+        if signIn.signsUp {
+            (proof.status, proof.visitor) = ("transferable", signIn.identifier)
+            throw .signUpIfMissingTransfer
         }
     }
 

@@ -147,11 +147,13 @@ extension ClerkWorld {
         return proof
     }
 
-    /// Fills in what a provider has proved.
+    /// Fills in what a provider has proved, or a code that went to who wants to sign up.
     func take(_ proof: ClerkProof, into signUp: inout ClerkSignUp) {
-        signUp.external = .verified(proof.strategy)
-        signUp.fields["email_address"] = proof.visitor
-        signUp.proofs["email_address"] = .verified("from_" + proof.strategy)
+        let isElsewhere = Self.isVisit(proof.strategy) || Self.isToken(proof.strategy)
+        if isElsewhere { signUp.external = .verified(proof.strategy) }
+        let field = proof.strategy == "phone_code" ? "phone_number" : "email_address"
+        signUp.fields[field] = proof.visitor
+        signUp.proofs[field] = .verified(isElsewhere ? "from_" + proof.strategy : proof.strategy)
     }
 
     private static func page(_ strategy: String) -> String {

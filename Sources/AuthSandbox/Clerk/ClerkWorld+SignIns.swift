@@ -14,6 +14,7 @@ extension ClerkWorld {
             throw .unknown(stranger.name)
         }
         let strategy = try createStrategy(call)
+        let signsUp = try signsUpIfMissing(strategy, call)
         try checkProtected("sign_in", call)
         let client = try clientToBegin(call)
         let end = call.now + call.settings.signInLife
@@ -47,7 +48,8 @@ extension ClerkWorld {
         } else if let identifier = call.field("identifier") {
             if identifier.isEmpty { throw .null("identifier") }
             signIn.identifier = identifier
-            signIn.account = try person(identifier, call)
+            signIn.account = try person(identifier, orNobody: signsUp, call)
+            signIn.signsUp = signsUp && signIn.account == nil
             keep(signIn, "needs_first_factor", call)
             do {
                 if strategy == "password" {
@@ -88,6 +90,15 @@ extension ClerkWorld {
         return call.field("strategy")
     }
 
+    /// Whether somebody without an account goes on as if they had one, up to the proof that the address or number is theirs.
+    private func signsUpIfMissing(_ strategy: String?, _ call: ClerkCall) throws(ClerkFailure) -> Bool {
+        guard call.field("sign_up_if_missing") == "true" else { return false }
+        guard call.settings.signUpMode == "public" else { throw .signUpIfMissingNotAllowed }
+        if let strategy, strategy != "email_code", strategy != "phone_code" { throw .signUpIfMissingStrategy }
+        // A user name cannot be proved.
+        return call.field("identifier").map { $0.contains("@") || $0.hasPrefix("+") } ?? false
+    }
+
     /// The client that begins something; one that is signed in may not, as long as it has one session alone.
     mutating func clientToBegin(_ call: ClerkCall) throws(ClerkFailure) -> String {
         let client = ensureClient(call)
@@ -96,9 +107,13 @@ extension ClerkWorld {
     }
 
     /// Whom an identifier names; nil for nobody, if that is not to be seen.
-    private mutating func person(_ identifier: String, _ call: ClerkCall) throws(ClerkFailure) -> String? {
+    private mutating func person(
+        _ identifier: String,
+        orNobody isAnybody: Bool,
+        _ call: ClerkCall
+    ) throws(ClerkFailure) -> String? {
         guard let id = accountsByIdentifier[identifier.lowercased()], let account = accounts[id] else {
-            if !call.settings.protectsAgainstEnumeration { throw .identifierNotFound }
+            if !isAnybody, !call.settings.protectsAgainstEnumeration { throw .identifierNotFound }
             return nil
         }
         if let refusal = ClerkFailure.states[account.user.state] { throw refusal }

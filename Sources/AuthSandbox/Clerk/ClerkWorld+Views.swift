@@ -139,10 +139,11 @@ extension ClerkWorld {
                 let isConnection = strategy == "enterprise_sso"
                 if isConnection { connections += 1 }
                 let contact = account?.contacts(for: strategy).first
+                let address = contact?.address ?? (signIn.signsUp ? signIn.identifier : nil)
                 let key = strategy.hasSuffix("phone_code") ? "phone_number_id" : "email_address_id"
                 return .present([
                     "strategy": .string(strategy),
-                    "safe_identifier": contact.map { .string(Self.masked($0.address)) },
+                    "safe_identifier": address.map { .string(Self.masked($0)) },
                     key: contact.map { .string($0.id) },
                     "primary": contact.map { _ in true },
                     "enterprise_connection_id": isConnection ? .string(Self.connection(connections)) : nil,

@@ -130,6 +130,7 @@ struct ClerkWorld: ProviderWorld {
         let request = call.request
         if request.header("origin") != nil, ClerkCall.bearer(request) != nil { throw .originAndAuthorization }
         if call.isNative, !call.settings.isNativeAPIEnabled { throw .nativeAPIDisabled }
+        if call.isNative, request.header("authorization") == nil { throw .authorizationMissing }
         if let version = request.header("clerk-api-version"), !Self.isVersion(version) { throw .versionInvalid }
         if !request.body.isEmpty, !Masking.isForm(request) {
             throw .unsupported(type: request.header("content-type") ?? "(none)")

@@ -31,11 +31,10 @@ enum ClerkCodes {
         Row(
             ClerkErrorRule(.invalidCredentials, [.askUser, .switchFactor]),
             """
-            form_password_incorrect form_password_or_identifier_incorrect form_password_validation_failed
+            form_identifier_not_found form_password_incorrect form_password_or_identifier_incorrect
+            form_password_validation_failed
             """
         ),
-        // Another way to sign in does not make the account exist.
-        Row(ClerkErrorRule(.invalidCredentials, [.askUser]), "form_identifier_not_found"),
         // Whether there is something to wait for is told by the time that comes with it.
         Row(ClerkErrorRule(.accountLocked, [.wait], scope: .account), "user_locked"),
         Row(

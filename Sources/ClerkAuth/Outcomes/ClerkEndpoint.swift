@@ -46,8 +46,11 @@ struct ClerkEndpoint {
     var isCountedAgainstAccount: Bool {
         guard method == .post, let last = segments.last else { return false }
         return ["sign_ins", "reset_password", "change_password"].contains(last) || last.hasPrefix("attempt_")
-            || last.hasPrefix("prepare_")
+            || last.hasPrefix("prepare_") || completesLink
     }
+
+    /// Whether it exchanges what an opened link has brought.
+    var completesLink: Bool { segments.suffix(2).elementsEqual(["magic_links", "complete"]) }
 
     /// The sign-in or sign-up that it is a step of.
     var flowID: String? { id(after: "sign_ins") ?? id(after: "sign_ups") }

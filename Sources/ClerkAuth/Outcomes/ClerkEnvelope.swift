@@ -35,6 +35,8 @@ enum ClerkEnvelope {
 /// One error of an answer; every member may be missing.
 struct ClerkError {
     var code: String?
+    /// Whether there is a code and it is empty, as that of one entry of the registry.
+    let hasEmptyCode: Bool
     var message: String?
     var longMessage: String?
     /// Further members, kept whole: which there are differs by code.
@@ -43,6 +45,7 @@ struct ClerkError {
     /// Reads an entry; nil if it says nothing at all.
     init?(_ value: JSONValue) {
         code = value["code"]?.codeText?.bounded(to: 256)
+        hasEmptyCode = value["code"]?.string == ""
         message = (value["message"]?.string ?? value.string)?.nonEmpty?.bounded(to: 4096)
         longMessage = value["long_message"]?.string?.nonEmpty?.bounded(to: 4096)
         if let meta = value["meta"], case .object(let members) = meta, !members.isEmpty { self.meta = meta }

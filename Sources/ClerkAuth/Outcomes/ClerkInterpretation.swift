@@ -168,6 +168,7 @@ struct ClerkInterpretation {
             outcome.scope = .app
             return outcome
         case 400 where error.parameter != nil: return failure(.invalidRequest, [.askUser])
+        case 400 where error.hasEmptyCode: return failure(.conflict, [.askUser])
         case 422:
             // About a field that somebody can correct, or about nothing that anyone can.
             return failure(.invalidRequest, error.parameter == nil ? [] : [.askUser])

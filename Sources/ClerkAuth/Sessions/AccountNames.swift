@@ -50,10 +50,17 @@ extension ClerkAPI {
     func account(of request: ProviderRequest, session: String?) async throws -> String? {
         let endpoint = ClerkEndpoint(method: request.method, path: request.path)
         guard request.resend == .spending || endpoint.isCountedAgainstAccount else { return nil }
-        if let bytes = request.body?.body.bytesInMemory,
-            let name = FormFields(parsing: bytes)["identifier"].first?.reveal().nonEmpty
-        {
-            return LockoutLedger.account(for: name)
+        let form = (request.body?.body.bytesInMemory).map { FormFields(parsing: $0) } ?? FormFields()
+        func first(_ name: String) -> Secret? { form[name].first.flatMap { $0.reveal().isEmpty ? nil : $0 } }
+        if let name = first("identifier") { return LockoutLedger.account(for: name.reveal()) }
+        if endpoint.completesLink { return first("approval_token").map { ClerkSignInMethod.account(ofLink: $0) } }
+        if endpoint.isSignIn, endpoint.flowID == nil {
+            if first("transfer")?.reveal() == "true" { return try await accountToTransfer() }
+            // What is presented tells of one person, though not of whom.
+            let method: ClerkSignInMethod? =
+                first("ticket").map { .ticket($0) } ?? first("token").map { .token($0, strategy: "") }
+                ?? first("trusted_device_id").map { .trustedDevice(id: $0.reveal()) }
+            return method?.account
         }
         let credentials = try await tokens.read().credentials
         let known = mirror.known(ClientToken.lineage(of: credentials)) ?? nil
@@ -62,9 +69,17 @@ extension ClerkAPI {
             guard let id = endpoint.flowID else { return nil }
             let told = known?.signIn.flatMap { $0.id == id ? $0.identifier : nil }
             return told.map { LockoutLedger.account(for: $0) } ?? AccountNames.account(of: id, in: credentials)
+                ?? first("public_key_credential").flatMap { ClerkFactorCalls.account(ofPasskey: $0) }
         }
         guard let id = endpoint.sessionID ?? session else { return nil }
         return known?.sessions.first { $0.id == id }?.account ?? AccountNames.account(of: id, in: credentials)
+    }
+
+    /// Whose the proof is that a sign-in takes over from the sign-up under way; nil if nobody knows.
+    func accountToTransfer() async throws -> String? {
+        let credentials = try await tokens.read().credentials
+        guard let signUp = (mirror.known(ClientToken.lineage(of: credentials)) ?? nil)?.signUp else { return nil }
+        return (signUp.emailAddress ?? signUp.phoneNumber).map { LockoutLedger.account(for: $0) }
     }
 
     /// Keeps whose sign-in an answer shows, for the steps that are taken by other requests.

@@ -34,6 +34,25 @@ extension Clerk {
         try await run(.identifier(identifier, password: password), responder, options)
     }
 
+    /// Signs in whoever proves by a code that an address or number is theirs; who has no account is signed up with it.
+    ///
+    /// Before they have proved it, nobody learns whether there is an account, as an instance wants it that keeps names secret.
+    ///
+    /// - Parameters:
+    ///   - identifier: E-mail address or phone number; of a user name nothing can be proved.
+    ///   - responder: Answers what is asked, a sign-up's questions too.
+    ///   - options: How to deal with what goes wrong.
+    /// - Returns: The session; its id is stored before this returns.
+    /// - Throws: As ``signIn(identifier:password:answering:options:)``; of the kind `misconfigured` where nobody may sign up
+    ///   by themselves.
+    public func signInOrUp(
+        identifier: String,
+        answering responder: any ChallengeResponder,
+        options: SignInOptions = SignInOptions()
+    ) async throws -> ClerkSession {
+        try await run(.identifierOrNew(identifier), responder, options)
+    }
+
     /// Signs in with a ticket: that of an invitation, or of a sign-in token that a backend has made.
     ///
     /// A ticket is presented once. If its answer is lost, the sign-in fails rather than presents it again; a ticket

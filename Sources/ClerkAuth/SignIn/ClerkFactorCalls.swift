@@ -97,12 +97,12 @@ struct ClerkFactorCalls: Sendable, ClientBound {
         }
         var call = spending("\(base)/attempt_\(isSecond ? "second" : "first")_factor", form)
         call.sendBy = limit
-        if factor.key == .webauthn { call.account = call.account ?? Self.account(of: answer) }
+        if factor.key == .webauthn { call.account = call.account ?? Self.account(ofPasskey: answer) }
         return try await perform(call)
     }
 
     /// What a lockout holds for if a passkey alone tells who signs in.
-    private static func account(of credential: Secret) -> String? {
+    static func account(ofPasskey credential: Secret) -> String? {
         let id = (try? JSONValue(parsing: credential.reveal()))?["id"]?.string?.nonEmpty
         return id.map { "passkey \(Fingerprint.text(of: $0))" }
     }

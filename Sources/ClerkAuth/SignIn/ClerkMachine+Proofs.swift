@@ -135,8 +135,13 @@ extension Outcome {
     fileprivate var asksAgain: Bool {
         switch kind {
         case .invalidCredentials, .challengeIncorrect, .passwordRejected, .invalidRequest:
-            remedies.contains(.askUser) && parameter != "identifier"
+            remedies.contains(.askUser) && !isAboutName
         default: false
         }
+    }
+
+    /// Whether nobody has an account by the name; where names are kept secret, what is refused may as well be the password.
+    var isAboutName: Bool {
+        kind == .invalidCredentials ? code == "form_identifier_not_found" : parameter == Factor.identifier.providerName
     }
 }

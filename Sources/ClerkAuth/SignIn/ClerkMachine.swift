@@ -30,6 +30,8 @@ struct ClerkMachine<Session: ClerkEnd>: SignInMachine {
 
     var openingFactor: Factor? { stage.openingFactor }
 
+    func isAboutName(_ refusal: Outcome) -> Bool { refusal.isAboutName }
+
     mutating func enter(_ context: SignInContext) {
         self.context = context
         api = api.within(context.operation)
@@ -98,6 +100,12 @@ struct ClerkMachine<Session: ClerkEnd>: SignInMachine {
                 step = try await stage.make(move)
                 isFresh = false
             } catch let refusal as RecoveryError {
+                if refusal.outcome.code == "sign_up_if_missing_transfer", let request = stage.signUpRequest {
+                    evidence = AbuseEvidence()
+                    try transfer(to: ClerkSignUpMachine(api: api, request: request))
+                    move = .begin
+                    continue
+                }
                 if !isFresh, let session = try await session(toVerifyFor: refusal, of: move) {
                     take(over: ClerkReverificationMachine(api: api, session: session, wantedBy: refusal.outcome))
                     move = .begin

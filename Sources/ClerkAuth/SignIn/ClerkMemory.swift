@@ -106,6 +106,7 @@ extension ClerkSignInMethod: Remembered {
         switch self {
         // The password is the machine's to remember, and to forget.
         case .identifier(let name, _): ["identifier": .string(name)]
+        case .identifierOrNew(let name): ["identifier_or_new": .string(name)]
         case .newPassword(let name, let endsOthers): ["new_password": .string(name), "ends_others": .bool(endsOthers)]
         case .ticket(let ticket): ["ticket": ticket.memory]
         case .link(let link, let address): ["link": link.proof.memory, "address": address.memory]
@@ -120,6 +121,8 @@ extension ClerkSignInMethod: Remembered {
     package init?(memory: JSONValue) {
         if let name = memory["identifier"]?.string {
             self = .identifier(name)
+        } else if let name = memory["identifier_or_new"]?.string {
+            self = .identifierOrNew(name)
         } else if let name = memory["new_password"]?.string, let endsOthers = memory["ends_others"]?.bool {
             self = .newPassword(identifier: name, endsOtherSessions: endsOthers)
         } else if let ticket = memory["ticket"].flatMap({ Secret(memory: $0) }) {

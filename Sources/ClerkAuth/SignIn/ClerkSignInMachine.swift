@@ -41,6 +41,8 @@ struct ClerkSignInMachine: ClerkStage {
         set { calls.api = newValue }
     }
 
+    var signUpRequest: ClerkSignUpRequest? { goal.signUpRequest }
+
     var placeOfProofs: AbuseQuestion.Place? {
         approval == nil ? (try? path()).map { .flow(path: $0) } ?? .creation : .creation
     }
@@ -57,8 +59,10 @@ struct ClerkSignInMachine: ClerkStage {
         try await api.finishSignOuts()
         switch goal {
         case .identifier: return try await create(password: password)
-        case .newPassword: return try await create(password: nil)
-        case .passkey, .transfer: return try await create(password: nil)
+        case .identifierOrNew, .newPassword, .passkey: return try await create(password: nil)
+        case .transfer:
+            if calls.account == nil { calls.account = try await api.accountToTransfer() }
+            return try await create(password: nil)
         case .trustedDevice(let id): return try await signWithDevice(id)
         case .ticket, .link, .token: return try await open()
         case .redirect(let redirect):
@@ -170,6 +174,8 @@ struct ClerkSignInMachine: ClerkStage {
             form.add("strategy", "passkey")
         } else if case .transfer = goal {
             form.add("transfer", "true")
+        } else if case .identifierOrNew = goal {
+            form.add("sign_up_if_missing", "true")
         }
         do {
             return try await create(form)
@@ -222,7 +228,7 @@ struct ClerkSignInMachine: ClerkStage {
                 form.add("strategy", strategy)
                 form.add("token", secret: token)
                 return try await create(form)
-            case .identifier, .newPassword, .passkey, .transfer, .redirect, .trustedDevice:
+            case .identifier, .identifierOrNew, .newPassword, .passkey, .transfer, .redirect, .trustedDevice:
                 return try await create(password: password)
             }
         } catch let error as RecoveryError {
@@ -299,7 +305,7 @@ struct ClerkSignInMachine: ClerkStage {
         }
         if updated.status != .complete, updated.firstFactorVerification?.isTransferable == true {
             // Who has proved themselves has no account: a sign-up can take the proof over.
-            if let request = goal.signUpRequest(after: chosen) { return .transferToSignUp(request) }
+            if let signUpRequest { return .transferToSignUp(signUpRequest) }
             throw answer.failure(.notFound, [], status: updated.status.rawValue)
         }
         if let url = updated.firstFactorVerification?.openRedirect, case .redirect(let redirect) = goal,

@@ -6,6 +6,9 @@ import HTTPRecovery
     /// A name (e-mail address, phone number or user name), perhaps with a password; without one the person chooses among
     /// what the server offers.
     case identifier(String, password: Secret? = nil)
+    /// An e-mail address or phone number that need not have an account: who proves by a code that it is theirs is signed in,
+    /// or signed up, and before that nobody learns which.
+    case identifierOrNew(String)
     /// A name whose password is to be replaced, by way of a code; the other sessions of the person may end with it.
     case newPassword(identifier: String, endsOtherSessions: Bool = true)
     /// The ticket of an invitation, or of a sign-in token that a backend has made. It is presented once.
@@ -27,9 +30,10 @@ import HTTPRecovery
     /// What a lockout holds for until the server tells whose account it is: a name; else what can be presented once.
     var account: String? {
         switch self {
-        case .identifier(let name, _), .newPassword(let name, _): LockoutLedger.account(for: name)
+        case .identifier(let name, _), .identifierOrNew(let name), .newPassword(let name, _):
+            LockoutLedger.account(for: name)
         case .ticket(let ticket): "ticket \(Fingerprint.text(of: ticket.reveal()))"
-        case .link(_, let address): "link \(Fingerprint.text(of: address.reveal()))"
+        case .link(_, let address): Self.account(ofLink: EmailLinkCallback(address)?.approvalToken ?? address)
         case .token(let token, _): "token \(Fingerprint.text(of: token.reveal()))"
         case .redirect(let redirect): redirect.identifier.map { LockoutLedger.account(for: $0) }
         case .trustedDevice(let id): "device \(Fingerprint.text(of: id))"
@@ -37,29 +41,29 @@ import HTTPRecovery
         }
     }
 
+    /// What a lockout holds for while what an opened link has brought is all that tells who signs in.
+    static func account(ofLink token: Secret) -> String { "link \(Fingerprint.text(of: token.reveal()))" }
+
     /// The visit to another provider, if that is what it begins with.
     var visit: ClerkRedirect? { if case .redirect(let redirect) = self { redirect } else { nil } }
 
     /// Whether the person proves themselves to another provider.
     var isElsewhere: Bool { visit != nil }
 
-    /// What somebody is signed up with who has proved themselves elsewhere and has no account; nil if they are not.
-    ///
-    /// - Parameter chosen: The factor by which they have proved themselves, if they have chosen one.
-    func signUpRequest(after chosen: Factor?) -> ClerkSignUpRequest? {
+    /// What somebody is signed up with who has proved themselves and has no account; nil if they are not.
+    var signUpRequest: ClerkSignUpRequest? {
         switch self {
         case .redirect(let redirect):
             redirect.signsUp ? ClerkSignUpRequest(legalAccepted: redirect.legalAccepted, transfersSignIn: true) : nil
-        case .token: .transfer
-        case .identifier where chosen?.key == .redirect: .transfer
-        default: nil
+        case .token, .identifier, .identifierOrNew: .transfer
+        case .newPassword, .ticket, .link, .passkey, .trustedDevice, .transfer: nil
         }
     }
 
     /// Whose account it is, as far as is known beforehand.
     var identifier: String? {
         switch self {
-        case .identifier(let name, _), .newPassword(let name, _): name
+        case .identifier(let name, _), .identifierOrNew(let name), .newPassword(let name, _): name
         case .redirect(let redirect): redirect.identifier
         case .ticket, .link, .passkey, .transfer, .token, .trustedDevice: nil
         }

@@ -15,6 +15,10 @@ protocol ClerkStage: Sendable {
     /// Where a proof against abuse goes; nil where only the client takes one.
     var placeOfProofs: AbuseQuestion.Place? { get }
 
+    /// What somebody is signed up with of whom the server finds, once they have proved themselves, that they have no account;
+    /// nil if they are not.
+    var signUpRequest: ClerkSignUpRequest? { get }
+
     /// What ``begin()`` presents an answer to.
     var openingFactor: Factor? { get }
 
@@ -42,6 +46,8 @@ protocol ClerkStage: Sendable {
 }
 
 extension ClerkStage {
+    var signUpRequest: ClerkSignUpRequest? { nil }
+
     var openingFactor: Factor? { nil }
 
     func sessionToVerify() async throws -> ClerkSession? { nil }

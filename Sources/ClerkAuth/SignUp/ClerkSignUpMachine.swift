@@ -213,8 +213,13 @@ struct ClerkSignUpMachine: ClerkStage {
 
     /// The question for a field.
     private static func question(_ factor: Factor) -> Challenge {
-        Challenge(factor: factor, prompt: factor.key == .text ? factor.providerName : nil)
+        Challenge(factor: factor, prompt: factor.key == .text ? words[factor.providerName] ?? factor.providerName : nil)
     }
+
+    private static let words = [
+        consent: "Do you accept the terms of service (yes or no)?", "email_address": "E-mail address",
+        "username": "User name", "first_name": "First name", "last_name": "Last name",
+    ]
 
     private static func factor(for field: String) -> Factor {
         switch field {

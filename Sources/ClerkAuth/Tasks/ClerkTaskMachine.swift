@@ -163,7 +163,11 @@ struct ClerkTaskMachine: ClerkStage {
             }
         }
         guard !factors.isEmpty else { return .ask(Self.newOrganizationQuestion) }
-        if session.mayCreateOrganization == true { factors.append(Self.newOrganization) }
+        if session.mayCreateOrganization == true {
+            var new = Self.newOrganization
+            new.destination = "A new organization"
+            factors.append(new)
+        }
         return .choose(factors)
     }
 

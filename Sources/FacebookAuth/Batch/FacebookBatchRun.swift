@@ -34,7 +34,7 @@ struct FacebookBatchRun {
         var held: [Int: Outcome] = [:]
         for index in indices {
             let scopes = try await scopes(of: requests[index])
-            let keys = scopes.keys(within: api.pacing.business(of: scopes))
+            let keys = scopes.keys(within: api.pacing.businesses(of: scopes))
             guard let gate = await api.client.runtime.state.closedGate(among: keys) else { continue }
             held[index] = FacebookPacing.outcome(of: gate, at: api.client.runtime.time.wallTime)
         }

@@ -7,11 +7,15 @@ struct FacebookEndpoint {
     /// The segments below the version.
     let segments: [Substring]
 
-    init(method: HTTPRequest.Method, path: String) {
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path.
+    ///   - ids: The objects, if they are named beside the path, which then has only what is wanted of each.
+    init(method: HTTPRequest.Method, path: String, of ids: [String] = []) {
         self.method = method
         var segments = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").prefix(32)[...]
         if let first = segments.first, Self.isVersion(first) { segments = segments.dropFirst() }
-        self.segments = Array(segments)
+        self.segments = (ids.first.map { [Substring($0)] } ?? []) + segments
     }
 
     /// Whether a segment is a version, such as `v25.0`.
@@ -46,12 +50,13 @@ struct FacebookEndpoint {
     ///
     /// A post of a page's is called by the page's id and its own, and an ad account by its id behind `act_`, which usage
     /// fields leave out.
-    var object: Substring? {
-        guard let first = segments.first else { return nil }
+    var object: Substring? { segments.first.map(Self.object) }
+
+    static func object(_ first: Substring) -> Substring {
         if first.hasPrefix("act_") { return first.dropFirst(4) }
         let numbers = first.split(separator: "_", omittingEmptySubsequences: false)
         let isPost = numbers.count > 1 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }
-        return isPost ? numbers.first : first
+        return isPost ? numbers.first ?? first : first
     }
 
     /// The sort of use.

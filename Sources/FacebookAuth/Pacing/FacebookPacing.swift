@@ -48,13 +48,13 @@ public final class FacebookPacing: Admission {
     public func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
         guard attempt.isDue else { return .go() }
         let scopes = FacebookScopes(attempt.request, context: context)
-        let business = business(of: scopes)
+        let businesses = businesses(of: scopes)
         // What neither the path nor the host tells, the engine's gates do not know of.
-        let others = scopes.isElsewhere ? scopes.keys(within: business) : business.map { [scopes.key(of: $0)] } ?? []
+        let others = scopes.isElsewhere ? scopes.keys(within: businesses) : scopes.unnamed(within: businesses)
         if !others.isEmpty, let gate = await context.runtime.state.closedGate(among: others) {
             return .hold(because: Self.outcome(of: gate, at: context.runtime.time.wallTime), queue: gate.key)
         }
-        let keys = scopes.shares(within: business)
+        let keys = scopes.shares(within: businesses)
         let now = context.runtime.time.now
         let limit = attempt.longestWait
         let turn = ledger.withLock { $0.takeTurn(in: keys, at: now, within: limit, configuration) }
@@ -79,8 +79,10 @@ public final class FacebookPacing: Admission {
         return nil
     }
 
-    /// The business that a call's object is known to be counted for, if its path does not tell.
-    func business(of scopes: FacebookScopes) -> String? { ledger.withLock { $0.business(of: scopes.subject) } }
+    /// The businesses that a call's objects are known to be counted for, if its path does not tell.
+    func businesses(of scopes: FacebookScopes) -> [String] {
+        ledger.withLock { ledger in scopes.subject.parts.compactMap { ledger.business(of: $0) } }
+    }
 
     /// What a closed gate means for a call that comes to it.
     static func outcome(of gate: SharedState.Gate, at now: Timestamp) -> Outcome {
@@ -108,14 +110,15 @@ public final class FacebookPacing: Admission {
         let usage = FacebookUsage(fields)
         let now = runtime.time.now
         let code = isLimit ? outcome.code.flatMap { Int($0) } : nil
-        ledger.withLock { $0.learn(usage.businesses, for: scopes.subject) }
-        let business = business(of: scopes)
+        let isSeveral = scopes.subject.isSeveral
+        if !isSeveral { ledger.withLock { $0.learn(usage.businesses, for: scopes.subject) } }
+        let businesses = businesses(of: scopes)
         let isStated = outcome.retryAfter != nil
         if isLimit { state(&outcome, scopes) }
-        if !outcome.isFailure { ledger.withLock { $0.forgetRefusals(of: scopes.keys(within: business)) } }
+        if !outcome.isFailure { ledger.withLock { $0.forgetRefusals(of: scopes.keys(within: businesses)) } }
         var blocked: [SharedState.Gate.Key: Duration] = [:]
         for entry in usage.entries {
-            let isCause = isLimit && Self.isCause(entry, of: outcome, code, scopes, business)
+            let isCause = isLimit && Self.isCause(entry, of: outcome, code, scopes, businesses)
             guard let share = scopes.share(of: entry) else { continue }
             // After a wait that the server has stated, what was used up before it says nothing any more.
             ledger.withLock { $0.note(isCause && isStated ? 0 : entry.percent, for: share, at: now) }
@@ -124,11 +127,12 @@ public final class FacebookPacing: Admission {
             let wait = entry.regain ?? configuration.cooldown
             for key in scopes.gates(of: entry) { blocked[key] = max(blocked[key] ?? .zero, wait) }
         }
-        // A limit of a page or a business holds its other uses too; the call's own one the engine holds.
-        if isLimit, outcome.scope == .endpoint, let type = FacebookUsage.type(ofCode: code),
+        // A limit of a page or a business holds its other uses too; the call's own one the engine holds. Of several objects
+        // only what the answer reports tells whose it is.
+        if isLimit, !isSeveral, outcome.scope == .endpoint, let type = FacebookUsage.type(ofCode: code),
             let wait = outcome.retryAfter
         {
-            for object in [scopes.subject.object, business].compactMap(\.self) {
+            for object in [scopes.subject.object] + businesses {
                 for key in scopes.held(byType: type, of: object) { blocked[key] = wait }
             }
         }
@@ -146,13 +150,15 @@ public final class FacebookPacing: Admission {
         of outcome: Outcome,
         _ code: Int?,
         _ scopes: FacebookScopes,
-        _ business: String?
+        _ businesses: [String]
     ) -> Bool {
         switch entry.scope {
         case .app: return outcome.scope == .app
         case .page, .adAccount: return outcome.scope == .endpoint
         case .business(let id):
-            guard outcome.scope == .endpoint, id == scopes.subject.object || id == business else { return false }
+            guard outcome.scope == .endpoint, id == scopes.subject.object || businesses.contains(id) else {
+                return false
+            }
             return FacebookUsage.type(ofCode: code).map { entry.type?.hasPrefix($0) ?? true } ?? true
         }
     }

@@ -20,6 +20,17 @@ struct FacebookScopes: Sendable {
         var object: String
         var app: String?
 
+        /// What stands between objects that one call is about.
+        static let separator: Character = ","
+
+        /// Each of them; itself if it is one.
+        var parts: [Subject] {
+            object.split(separator: Self.separator).map { Subject(object: String($0), app: app) }
+        }
+
+        /// Whether it is several objects.
+        var isSeveral: Bool { object.contains(Self.separator) }
+
         /// How a class of endpoints is called.
         func name(use: String) -> String { "\(use) \(object)" + (app.map { " app \($0)" } ?? "") }
     }
@@ -49,9 +60,14 @@ struct FacebookScopes: Sendable {
         self.app = app ?? ""
     }
 
-    /// All of them, with those of the business that the object is known to belong to.
-    func keys(within business: String?) -> [SharedState.Gate.Key] {
-        Outcome.Scope.allCases.compactMap { key(for: $0) } + (business.map { [key(of: $0)] } ?? [])
+    /// All of them, with those of the businesses that the objects are known to belong to.
+    func keys(within businesses: [String]) -> [SharedState.Gate.Key] {
+        Outcome.Scope.allCases.compactMap { key(for: $0) } + unnamed(within: businesses)
+    }
+
+    /// Those that the name of the class of endpoints does not tell the engine.
+    func unnamed(within businesses: [String]) -> [SharedState.Gate.Key] {
+        ((subject.isSeveral ? subject.parts.map(\.object) : []) + businesses).map { key(of: $0) }
     }
 
     /// The key of a scope.
@@ -65,7 +81,7 @@ struct FacebookScopes: Sendable {
     }
 
     /// The key of the call's use of a business.
-    func key(of business: String) -> SharedState.Gate.Key {
+    private func key(of business: String) -> SharedState.Gate.Key {
         endpoint(Subject(object: business, app: subject.app).name(use: use))
     }
 
@@ -86,9 +102,9 @@ struct FacebookScopes: Sendable {
     }
 
     /// What shares of limits are remembered by that the call counts for.
-    func shares(within business: String?) -> [SharedState.Gate.Key] {
+    func shares(within businesses: [String]) -> [SharedState.Gate.Key] {
         let types = FacebookUse(rawValue: use)?.types ?? []
-        let objects = [subject.object] + (business.map { [$0] } ?? [])
+        let objects = subject.parts.map(\.object) + businesses
         return [Outcome.Scope.app, .credential].compactMap { key(for: $0) }
             + objects.flatMap { object in types.map { share($0, of: object) } }
     }

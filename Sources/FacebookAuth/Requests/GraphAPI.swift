@@ -135,14 +135,20 @@ struct GraphAPI: Sendable, ClientBound {
     /// The class of endpoints that a request counts for: its use of an object, for the app.
     ///
     /// - Parameters:
-    ///   - request: The request; the object may be named in its path or, at the root, in its query.
+    ///   - request: The request; the object may be named in its path or, at the root, in its query, and there several may be.
     ///   - credential: Whose `me` is.
     ///   - business: The business or ad account that it counts for, if its path does not tell.
     func endpointClass(of request: HTTPRequest, credential: String, business: String? = nil) -> String {
-        let endpoint = FacebookEndpoint(method: request.method, path: request.pathWithoutQuery)
-        var object = endpoint.object.map { String($0) }
-        if object == nil, request.method == .get { object = request.queryFields["id"].first?.reveal() }
-        if object == "me" { object = "me of \(credential)" }
+        let ids = request.method == .get ? request.queryFields["ids"].first?.reveal() : nil
+        let named = (ids ?? "").split(separator: FacebookScopes.Subject.separator).prefix(50).map(String.init)
+        let endpoint = FacebookEndpoint(method: request.method, path: request.pathWithoutQuery, of: named)
+        var objects =
+            named.isEmpty ? [endpoint.object].compactMap(\.self) : named.map { FacebookEndpoint.object($0[...]) }
+        if objects.isEmpty, request.method == .get, let id = request.queryFields["id"].first?.reveal() {
+            objects = [id[...]]
+        }
+        let whose = Set(objects.map { $0 == "me" ? "me of \(credential)" : String($0) })
+        var object = whose.isEmpty ? nil : whose.sorted().joined(separator: String(FacebookScopes.Subject.separator))
         if let business { object = business.hasPrefix("act_") ? String(business.dropFirst(4)) : business }
         return FacebookScopes.Subject(object: object ?? "batch", app: app.id).name(use: endpoint.use.rawValue)
     }

@@ -72,8 +72,9 @@ final class Prompts: Sendable {
 
     /// Lets the person choose a factor.
     func choose(among factors: [Factor]) async throws -> Factor {
-        tell("You can go on with:")
-        let lines = factors.map(Prompts.line)
+        tell(Prompts.heading(factors))
+        let isSetUp = Prompts.isSetUp(factors)
+        let lines = factors.map { Prompts.line($0, isSetUp: isSetUp) }
         for (index, factor) in factors.enumerated() {
             // What looks like another one is told apart by the provider's own name.
             let isAlone = lines.count { $0 == lines[index] } == 1
@@ -88,19 +89,43 @@ final class Prompts: Sendable {
         }
     }
 
-    /// What a factor is called where it is one of several.
-    private static func line(_ factor: Factor) -> ScreenText {
-        let destination = Prompts.destination(factor)
+    /// Whether a choice is about what is set up: a number is typed in for what does not exist yet.
+    private static func isSetUp(_ factors: [Factor]) -> Bool { factors.contains { $0.key == .phoneNumber } }
+
+    /// What stands above a choice.
+    private static func heading(_ factors: [Factor]) -> ScreenText {
+        if factors.allSatisfy({ $0.key == .choice || $0.key == .text }) { return "Please choose:" }
+        return isSetUp(factors) ? "You can set up:" : "You can go on with:"
+    }
+
+    /// What a factor is called where it is one of several, and what choosing it does.
+    private static func line(_ factor: Factor, isSetUp: Bool) -> ScreenText {
+        let name: ScreenText = factor.destination.map { " (\($0, limit: 200))" } ?? ""
+        // Where something is sent to is known; for what is yet to be set up, it is asked for first.
+        let sent: ScreenText = factor.destination.map { " to \($0, limit: 200) (sends one now)" } ?? ""
         // A question to choose stands by itself, and so does a choice that is no way to prove oneself.
         return switch factor.key {
         case .securityAnswer: "\(factor.destination ?? factor.key.title, limit: 200)"
-        case .choice: "\(factor.providerName, limit: 100)\(destination)"
+        case .choice: "\(factor.destination ?? factor.providerName, limit: 200)"
+        case .text: "\(factor.destination ?? words(factor.providerName), limit: 200)"
         case .redirect: "Sign in at \(factor.destination ?? factor.providerName, limit: 200)"
         case .newPassword where factor.providerName == "recover": "A new password in place of a forgotten one"
-        case _ where factor.key.isSent: "\(factor.key.title)\(destination)"
+        case .webauthn: "Passkey or security key\(name)"
+        case .totp where isSetUp: "Authenticator app\(name)"
+        case .phoneNumber:
+            factor.destination.map { "Phone number \($0, limit: 200)" } ?? "Another phone number (sends a code there)"
+        case .emailLink: "Link by e-mail\(sent)"
+        case .push where factor.destination != nil: "\(factor.key.title)\(name) (sends one now)"
+        case _ where factor.key.isSent: "\(factor.key.title)\(sent)"
         // No code goes there: it is what the person calls it.
-        default: "\(factor.key.title)\(factor.destination.map { " (\($0, limit: 200))" } ?? "")"
+        default: "\(factor.key.title)\(name)"
         }
+    }
+
+    /// A provider's name of something, such as `organization_name`, as it is written in a sentence of its own.
+    private static func words(_ name: String) -> String {
+        let words = String(name.map { $0 == "_" || $0 == "-" ? " " : $0 })
+        return words.prefix(1).uppercased() + words.dropFirst()
     }
 
     /// Tells the person something.
@@ -148,7 +173,9 @@ final class Prompts: Sendable {
         if (try? JSONValue(parsing: setup).members) != nil { return told(setup) }
         // Codes to write down, one a line.
         if challenge.key == .backupCode || challenge.key == .text {
-            return setup.split(separator: "\n").map { "  \($0, limit: 100)" }
+            let heading: [ScreenText] =
+                challenge.prompt == nil ? ["Write down these codes; they are shown this once:"] : []
+            return heading + setup.split(separator: "\n").map { "  \($0, limit: 100)" }
         }
         if let picture = SetupPicture(setup) { return told(picture) }
         let line: ScreenText = "To set it up: \(setup)"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthRecovery
+import ClerkAuth
 import CommandLineSupport
 import CurlTransport
 import HTTPRecovery
@@ -222,6 +223,9 @@ struct CommandRun: Sendable {
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
             let line: ScreenText = "\(verb): \(session.id, limit: 300), \(session.status, limit: 100)\(until)"
             try? StandardOutput(terminal: terminal).write(line)
+            if options.provider == .clerk, session.status == ClerkSessionStatus.pending.rawValue {
+                terminal.tell("The session is pending. \(ClerkTask.advice)")
+            }
             if command.beginsSession, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
                 terminal.write(terminal.styled("The session is kept in \(path).", .faint))
             }

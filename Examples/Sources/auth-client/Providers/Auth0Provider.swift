@@ -114,11 +114,19 @@ struct Auth0Commands: ProviderCommands {
             return .newPasskey(Auth0NewAccount(email: try await input.identifier(), username: options.newUsername))
         case .signUp:
             let address = try await input.identifier()
-            guard let password = try await input.openingPassword() else {
+            guard var password = try await input.openingPassword() else {
                 throw InputError("a new account needs a password, by the answers file or --password-stdin")
             }
-            try await auth0.signUp(email: address, password: password, username: options.newUsername)
-            return .identifier(address, password: password)
+            while true {
+                do {
+                    try await auth0.signUp(email: address, password: password, username: options.newUsername)
+                    return .identifier(address, password: password)
+                } catch let error as RecoveryError
+                    where error.kind == .passwordRejected || error.kind == .passwordCompromised
+                {
+                    password = try await input.password(after: error)
+                }
+            }
         }
     }
 }

@@ -12,6 +12,11 @@ enum OwnAnswer: Sendable {
     case lines([ScreenText])
 }
 
+extension ClerkTask {
+    /// What helps a session that is pending: an app takes nobody for signed in by it.
+    static let advice: ScreenText = "Until finish-tasks has done what is left to do, it counts as signed out."
+}
+
 extension Clerk {
     /// Carries out one of Clerk's own commands.
     ///

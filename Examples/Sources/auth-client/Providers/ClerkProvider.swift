@@ -26,7 +26,11 @@ extension ProviderSetup {
             notice: notice,
             own: { try await clerk.perform($0, $1, $2) },
             begin: { try await Self.signIn(at: clerk, $0) },
-            presented: { try await clerk.sessionToken().jwt }
+            presented: {
+                let token = try await clerk.sessionToken()
+                if token.isPending { notice("This is the token of a session that is pending. \(ClerkTask.advice)") }
+                return token.jwt
+            }
         )
     }
 

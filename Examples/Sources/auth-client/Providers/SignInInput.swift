@@ -1,5 +1,6 @@
 import AuthRecovery
 import CommandLineSupport
+import HTTPRecovery
 
 /// Who signs in, and who answers what is asked.
 struct SignInInput: Sendable {
@@ -97,6 +98,16 @@ struct SignInInput: Sendable {
         let answer = try await prompts.ask(Challenge(factor: Factor(key: .password, providerName: "password")))
         if case .text(let password) = answer { return password }
         return nil
+    }
+
+    /// The password in place of one that was refused; the refusal stands if nobody has another.
+    func password(after refusal: RecoveryError) async throws -> Secret {
+        guard prompts != nil || answers.has(.password) else { throw refusal }
+        await responder.notice(refusal.outcome)
+        let factor = Factor(key: .password, providerName: "password")
+        let answer = try await responder.answer(Challenge(factor: factor, previousFailure: refusal.outcome))
+        guard case .text(let password) = answer else { throw refusal }
+        return password
     }
 
     /// The password that the sign-in begins with, if it was prepared.
