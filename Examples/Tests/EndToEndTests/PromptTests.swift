@@ -82,9 +82,9 @@ struct PromptTests {
         try await withProgram(options, as: ["sign-in", "--identifier", "ada@example.com"], in: scenario) { program, _ in
             try await program.sees("Password: ")
             program.type("other")
-            try await program.sees("1  Code by e-mail to a***@example.com (sends one now)")
-            try await program.sees("2  Code by phone to +155******00 (sends one now)")
-            program.type("2")
+            try await program.sees("2  Code by e-mail to a***@example.com (sends one now)")
+            try await program.sees("3  Code by phone to +155******00 (sends one now)")
+            program.type("3")
             try await program.sees("Code by phone sent to ")
             program.type("424242")
             try await program.sees("Please choose:")
