@@ -46,8 +46,8 @@ extension Auth0SignInMachine {
 
     /// What stands in for a password that was leaked, or replaces it.
     ///
-    /// The tenant lets nobody in with it before it is changed, where that is done is the person's choice: its login page and an
-    /// account's own page set passwords, whatever this app knows of connections. Only to have a mail sent it has to know one.
+    /// The tenant lets nobody in with it before it is changed. Its login page and an account's own page change it, whatever this
+    /// app knows of connections; only to have a mail sent it has to know one.
     var leakFactors: [Factor] {
         let new: [Auth0Unlocking] = hasMail ? [.changedPassword, .newPassword] : [.changedPassword]
         return ways.filter { !$0.isSame(as: Self.passwordFactor) } + new.map { $0.factor(of: identifier) }

@@ -190,6 +190,12 @@ extension OktaWorld {
 
     // MARK: Codes
 
+    /// The code that goes to an address or a number; test numbers get the fixed one, after which the next is the same as ever.
+    static func code(for destination: String?, _ context: inout SandboxContext) -> String {
+        let drawn = context.codes.sixDigits()
+        return ClerkWorld.isTestAddress(destination) ? "424242" : drawn
+    }
+
     /// Sends a code and remembers it.
     mutating func sendCode(
         _ challenge: inout OktaTransaction.Challenge,
@@ -205,9 +211,8 @@ extension OktaWorld {
             throw .justSent(type, until: sent + window)
         }
         let destination = challenge.factor.setup.destination
-        // One is drawn for nobody too, so that the next one does not tell whether somebody exists.
-        let drawn = context.codes.sixDigits()
-        let code = ClerkWorld.isTestAddress(destination) ? "424242" : drawn
+        // For nobody too, so that the next one does not tell whether somebody exists.
+        let code = Self.code(for: destination, &context)
         challenge.code = account == nil ? nil : code
         challenge.codeEnds = exchange.now + exchange.okta.codeLife
         guard let account, let destination else { return }

@@ -100,6 +100,7 @@ struct ClerkMachine<Session: ClerkEnd>: SignInMachine {
                 step = try await stage.make(move)
                 isFresh = false
             } catch let refusal as RecoveryError {
+                // Who has proved themselves has no account: a sign-up can take the proof over.
                 if refusal.outcome.code == "sign_up_if_missing_transfer", let request = stage.signUpRequest {
                     evidence = AbuseEvidence()
                     try transfer(to: ClerkSignUpMachine(api: api, request: request))

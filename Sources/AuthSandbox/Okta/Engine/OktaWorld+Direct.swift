@@ -299,8 +299,7 @@ extension OktaWorld {
                 .adding("binding_method", .string(factor.setup.number == nil ? "none" : "transfer"))
             if let number = factor.setup.number { answer = answer.adding("binding_code", .string(number)) }
         } else {
-            let drawn = context.codes.sixDigits()
-            let code = ClerkWorld.isTestAddress(factor.setup.destination) ? "424242" : drawn
+            let code = Self.code(for: factor.setup.destination, &context)
             challenge.code = code
             counters.codes += 1
             answer = answer.adding("binding_method", "prompt")
