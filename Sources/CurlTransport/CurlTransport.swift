@@ -76,11 +76,8 @@ public final class CurlTransport: HTTPTransport {
         )
         transfer.startUpload()
         let received = try await transfer.head()
-        guard var head = ResponseHead.parse(received.bytes) else {
-            transfer.cancel()
-            throw TransportError(.notHTTP, .answered, message: "the status line cannot be read")
-        }
-        if decodes, head.headerFields[.contentEncoding] != nil, request.method != .head {
+        var head = received.response
+        if decodes, head.headerFields.contains(.contentEncoding), request.method != .head {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }

@@ -170,38 +170,6 @@ struct VerdictTests {
     }
 }
 
-/// Heads that no server should send end in a value, and never in a trap.
-struct ResponseHeadTests {
-    @Test(arguments: [
-        "", "\r\n", "HTTP/1.1", "HTTP/1.1 \r\n", "HTTP/1.1 9\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 -12\r\n\r\n",
-        "HTTP/1.1 099\r\n\r\n", "SSH-2.0\r\n\r\n",
-    ])
-    func isNoHead(text: String) {
-        #expect(ResponseHead.parse(Array(text.utf8)) == nil)
-    }
-
-    @Test
-    func oddFieldsAreLeftOut() throws {
-        let text = "HTTP/2 200\nA: 1\n: x\nno colon\nB b: 2\n\u{e9}: 3\n  folded\nC:\t4 \nD: \u{1}\u{7f}\n\nE: 5\n"
-        let head = try #require(ResponseHead.parse(Array(text.utf8)))
-        #expect(head.status.code == 200)
-        #expect(head.headerFields.map(\.name.rawName) == ["A", "C", "D"])
-        #expect(head.headerFields.map(\.value).prefix(2) == ["1", "4"])
-    }
-
-    @Test
-    func bytesAtRandomDoNotTrap() {
-        let random = Runtime.RandomSource(seed: 7)
-        for _ in 0..<5000 {
-            var bytes = Array("HTTP/1.1 200 OK\r\nA: b\r\nSet-Cookie: c\r\n d\r\n\r\n".utf8)
-            for _ in 0..<(random.bits() % 8) {
-                bytes[Int(random.bits() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.bits())
-            }
-            _ = ResponseHead.parse(Array(bytes.prefix(Int(random.bits() % UInt64(bytes.count + 1)))))
-        }
-    }
-}
-
 extension RefusalEvidence.LogLine {
     init(_ text: String) {
         // The reader keeps nothing of the bytes.

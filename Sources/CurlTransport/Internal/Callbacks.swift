@@ -30,7 +30,8 @@ let headerCallback: ccurl_data_callback = { bytes, size, count, context in
         start: UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self),
         count: total
     )
-    switch unsafe context.pointee.reception.head.take(line, upTo: context.pointee.maxHeaderBytes) {
+    let (limit, known) = unsafe (context.pointee.maxHeaderBytes, context.pointee.knownLines)
+    switch unsafe context.pointee.reception.head.take(line, upTo: limit, &known.pointee) {
     case .more: return total
     case .refused: return 0
     case .complete: return unsafe context.pointee.easy.takeUnretainedValue().receivedHead() ? total : 0

@@ -38,7 +38,11 @@ final class EasyHandle {
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         unsafe receiving = .allocate(capacity: 1)
         unsafe receiving.initialize(
-            to: ReceivingContext(easy: .passUnretained(self), maxHeaderBytes: loop.configuration.maxHeaderBytes)
+            to: ReceivingContext(
+                easy: .passUnretained(self),
+                maxHeaderBytes: loop.configuration.maxHeaderBytes,
+                knownLines: loop.knownLines
+            )
         )
         configure()
     }
@@ -236,7 +240,6 @@ final class EasyHandle {
         if isWatched { set(CURLOPT_NOPROGRESS, 1) }
         isWatched = false
         socket = -1
-        unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, nil)
     }
 
     private func setMethod(_ request: EncodedRequest) {

@@ -22,7 +22,7 @@ struct EncodedRequest: Sendable {
 
     let method: String
     let origin: Origin
-    /// The URL and the header lines, each ended by a zero byte; in one piece, which the response's head has after them.
+    /// The URL and the header lines, each ended by a zero byte.
     var text: [UInt8]
     /// Where the header lines begin, and how many there are.
     let headers: (start: Int, count: Int)
@@ -31,7 +31,8 @@ struct EncodedRequest: Sendable {
     let decodes: Bool
 
     init(_ request: HTTPRequest, body: MessageBody?, decompresses: Bool) throws(TransportError) {
-        let scheme = (request.scheme ?? "").inLowercase
+        var scheme = request.scheme ?? ""
+        if scheme != "https", scheme != "http" { scheme = scheme.lowercased() }
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
         }
@@ -44,7 +45,10 @@ struct EncodedRequest: Sendable {
         let host = url.count
         url.append(contentsOf: authority.utf8)
         let path = url.count
-        for byte in url[host...] where !Self.isLegalInAuthority(byte) {
+        var isInLowercase = true
+        for byte in url[host...] {
+            if byte.isUppercase { isInLowercase = false }
+            if Self.isLegalInAuthority(byte) { continue }
             throw byte == UInt8(ascii: "@")
                 ? .invalid("the authority holds user information; it belongs into an Authorization field")
                 : .invalid("the authority holds an illegal character")
@@ -62,7 +66,7 @@ struct EncodedRequest: Sendable {
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
         self.method = request.method.rawValue
-        self.origin = Origin(isTLS: scheme == "https", authority: authority.inLowercase)
+        self.origin = Origin(isTLS: scheme == "https", authority: isInLowercase ? authority : authority.lowercased())
 
         let start = url.count
         var lines = HeaderLines(after: consume url)
@@ -153,7 +157,9 @@ private struct HeaderLines {
     }
 
     mutating func append(_ field: HTTPField) throws(TransportError) {
-        guard !field.name.rawName.hasPrefix(":") else { throw .invalid("a header field has a pseudo-field's name") }
+        guard field.name.rawName.utf8.first != UInt8(ascii: ":") else {
+            throw .invalid("a header field has a pseudo-field's name")
+        }
         bytes.append(contentsOf: field.name.rawName.utf8)
         let mark = bytes.count
         var isLegal = true

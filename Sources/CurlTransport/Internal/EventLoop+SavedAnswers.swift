@@ -10,10 +10,10 @@ import HTTPRecovery
 extension EventLoop {
     /// Keeps what has come on a socket that libcurl is about to close, for the transfer that goes out on it.
     func saveUnread(on socket: Int32) {
-        if isShuttingDown || running.isEmpty { return }
+        if isShuttingDown || running.items.isEmpty { return }
         let bytes = SavedAnswer.unread(on: socket)
         guard bytes.starts(with: "HTTP/1.".utf8), let port = ConnectionLedger.localPort(of: socket) else { return }
-        let senders = running.values.filter { $0.canSaveAnswer && $0.evidence.localPort == port }
+        let senders = running.items.filter { $0.canSaveAnswer && $0.evidence.localPort == port }
         // Of two sockets with one port neither is known.
         if senders.count == 1 { senders.first?.unread = bytes }
     }

@@ -113,7 +113,7 @@ extension EventLoop {
         transfer.begin(on: easy, shard)
         shard.count += 1
         origin.active += 1
-        running[ObjectIdentifier(transfer)] = transfer
+        running.insert(transfer)
         return true
     }
 
@@ -192,7 +192,7 @@ extension EventLoop {
         if transfer.isReceivePaused { easy.discardPaused() }
         unsafe curl_multi_remove_handle(shard.multi, easy.handle)
         shard.count -= 1
-        running[ObjectIdentifier(transfer)] = nil
+        running.remove(transfer)
         deadlines.remove(transfer)
         noteEnd(of: transfer, easy)
         transfer.takeReception()
@@ -264,7 +264,7 @@ extension EventLoop {
     private func noteGoAway(port: Int32, origin: EncodedRequest.Origin, lastStream: Int) {
         ledger.goAway(port: port, lastStream: lastStream)
         // Connections to different servers may have one local port.
-        for transfer in running.values
+        for transfer in running.items
         where transfer.evidence.localPort == port && transfer.request.origin == origin {
             if let stream = transfer.evidence.stream, stream > lastStream { transfer.evidence.isProven = true }
         }
@@ -274,7 +274,7 @@ extension EventLoop {
 
     /// Ends everything; runs last on the loop's thread.
     func tearDown() {
-        for transfer in Array(running.values) {
+        for transfer in running.items {
             if let easy = transfer.easy, let shard = transfer.shard {
                 release(transfer, easy, shard, isReusable: false)
             }

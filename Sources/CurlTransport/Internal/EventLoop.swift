@@ -44,6 +44,7 @@ final class EventLoop: @unchecked Sendable {
     let mayUseHTTP2: Bool
     var shards: [Shard] = []
     var pool: [EasyHandle] = []
+    let knownLines: UnsafeMutablePointer<KnownLines>
     /// The origin that was asked for last, as mostly the next request is for the same; then nothing is looked up.
     var lastOrigin: OriginQueue?
     /// All others that are in use.
@@ -56,7 +57,7 @@ final class EventLoop: @unchecked Sendable {
     var news: [Transfer] = []
     /// Whether libcurl hands over what it has kept behind a pause.
     var isUnpausing = false
-    var running: [ObjectIdentifier: Transfer] = [:]
+    var running = RunningTransfers()
     var isShuttingDown = false
     var waitingForStop: [Continuation<Void, Never>] = []
 
@@ -75,12 +76,19 @@ final class EventLoop: @unchecked Sendable {
         self.poller = poller
         self.wakeup = poller.wakeup
         unsafe self.share = share
+        unsafe knownLines = .allocate(capacity: 1)
+        unsafe knownLines.initialize(to: KnownLines())
         self.mayUseHTTP2 = configuration.httpVersion.mayUseHTTP2 || configuration.speaksHTTP2WithPriorKnowledge
         guard startThread() else {
             unsafe curl_share_cleanup(share)
             poller.close()
             return nil
         }
+    }
+
+    deinit {
+        unsafe knownLines.deinitialize(count: 1)
+        unsafe knownLines.deallocate()
     }
 
     // MARK: From any thread
@@ -193,7 +201,7 @@ final class EventLoop: @unchecked Sendable {
     /// Whether a transfer has the connection; of two sockets with one port both count as in use.
     private func isInUse(_ socket: Int32) -> Bool {
         let port = ConnectionLedger.localPort(of: socket)
-        return running.values.contains { $0.facts.wireAttempts > 0 && $0.evidence.localPort == port }
+        return running.items.contains { $0.facts.wireAttempts > 0 && $0.evidence.localPort == port }
     }
 
     private func nextDeadline() -> UInt64 {

@@ -1,4 +1,8 @@
+import HTTPTypes
+
 /// What has come of a response's header section, line by line; a value without libcurl.
+///
+/// Lines are read as they come, and none is kept. Whatever the bytes are, it neither traps nor drops a well-formed field.
 struct HeadReception {
     /// What a line comes to.
     enum Step {
@@ -15,52 +19,63 @@ struct HeadReception {
     private(set) var isTooLarge = false
     /// Whether the fields frame the body, as far as libcurl does not say it: by chunks, or by HTTP/2.
     private(set) var isFramed = false
-    /// Bytes of the header section.
-    private var bytes: [UInt8] = []
     /// Whether nothing has come of a header section, or of the next one.
-    var isBetweenHeads: Bool { bytes.isEmpty && !sawHead }
+    var isBetweenHeads: Bool { response == nil && !sawHead }
+    /// What the status line says.
+    private var response: HTTPResponse?
+    /// The fields of the head, and after it those that follow the body.
+    private var fields = FieldSection()
     /// Bytes of all header sections so far, interim responses included.
     private var byteCount = 0
-    /// Bytes of the fields after the body.
-    private(set) var trailers: [UInt8] = []
 
     /// Takes a line as libcurl delivers it, its end included.
-    mutating func take(_ line: UnsafeBufferPointer<UInt8>, upTo limit: Int) -> Step {
+    mutating func take(_ line: UnsafeBufferPointer<UInt8>, upTo limit: Int, _ known: inout KnownLines) -> Step {
         byteCount += line.count
-        if byteCount > limit {
+        guard byteCount <= limit, !fields.isFull else {
             isTooLarge = true
             return .refused
         }
-        // Trailers; they are bounded above.
         if sawHead {
-            unsafe trailers.append(contentsOf: line)
+            unsafe fields.take(line, &known)
             return .more
         }
-        if bytes.isEmpty {
-            guard let status = unsafe ResponseHead.statusCode(line) else { return .refused }
-            sawStatus = status >= 200
+        if response == nil {
+            guard let status = unsafe known.head(line) else { return .refused }
+            let code = status.status.code
+            sawStatus = code >= 200
             isFramed = unsafe !line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2f, 0x31])
+            response = status
+            return .more
         }
-        unsafe bytes.append(contentsOf: line)
-        if unsafe line[0] | 0x20 == 0x74, unsafe Self.isTransferEncoding(line) { isFramed = true }
         // The line ends in a line feed, and there is one.
         let isEmptyLine = unsafe line[0] == 0x0a || (line.count >= 2 && line[0] == 0x0d && line[1] == 0x0a)
-        guard isEmptyLine else { return .more }
+        guard isEmptyLine else {
+            if unsafe line[0] | 0x20 == 0x74, unsafe Self.isTransferEncoding(line) { isFramed = true }
+            unsafe fields.take(line, &known)
+            return .more
+        }
+        let section = fields.finish()
         if sawStatus {
+            response?.headerFields = section
             sawHead = true
             return .complete
         }
         // An interim response; the real one follows.
-        bytes.removeAll(keepingCapacity: true)
+        response = nil
         return .more
     }
 
-    /// Takes memory for the bytes that will come; what is in it is forgotten.
-    mutating func take(memory: inout [UInt8]) {
-        if memory.capacity <= bytes.capacity { return }
-        swap(&bytes, &memory)
-        bytes.removeAll(keepingCapacity: true)
-        memory = []
+    /// Hands the head over, once it is whole.
+    mutating func takeResponse() -> HTTPResponse? {
+        guard sawHead else { return nil }
+        return response.take()
+    }
+
+    /// Hands over the fields after the body; nil if there are none.
+    mutating func takeTrailers() -> HTTPFields? {
+        guard sawHead, !fields.isEmpty else { return nil }
+        let section = fields.finish()
+        return section.isEmpty ? nil : section
     }
 
     private static func isTransferEncoding(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -68,12 +83,5 @@ struct HeadReception {
         guard line.count > name.utf8CodeUnitCount else { return false }
         return unsafe zip(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), line)
             .allSatisfy { $0 == $1 | 0x20 }
-    }
-
-    /// Hands the header section over.
-    mutating func takeBytes() -> [UInt8] {
-        var taken: [UInt8] = []
-        swap(&taken, &bytes)
-        return taken
     }
 }

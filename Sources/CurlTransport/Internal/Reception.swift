@@ -39,6 +39,8 @@ struct ReceivingContext {
     /// It outlives what it has made.
     let easy: Unmanaged<EasyHandle>
     let maxHeaderBytes: Int
+    /// The loop's.
+    let knownLines: UnsafeMutablePointer<KnownLines>
     /// Of the transfer that the handle carries.
     var reception = Reception()
 }

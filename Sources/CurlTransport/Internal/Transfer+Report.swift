@@ -5,15 +5,11 @@ extension Transfer: TransportResponse.Report {
     var metrics: History.AttemptMetrics? { meter?.metrics }
 
     var trailers: HTTPFields? {
-        let bytes: [UInt8] = shared.withLock { shared in
+        shared.withLock { shared in
             // Who has not read the last byte of the body has not come to what is behind it.
-            guard case .complete = shared.ending, shared.received.isEmpty else { return [] }
+            guard case .complete = shared.ending, shared.received.isEmpty else { return nil }
             return shared.trailers
         }
-        if bytes.isEmpty { return nil }
-        // They are lines like those of a head; only the first is missing.
-        let fields = ResponseHead.parse(Array("HTTP/1.1 200\u{20}\r\n".utf8) + bytes)?.headerFields
-        return fields.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Whether somebody may ask the transfer for more than head and body.

@@ -1,4 +1,5 @@
 import HTTPRecovery
+import HTTPTypes
 
 /// One attempt: the meeting point of the caller's task, the task that reads the request body, and the loop.
 ///
@@ -6,9 +7,9 @@ import HTTPRecovery
 /// transfer is submitted; all else is immutable or in the mutex.
 @safe
 final class Transfer: @unchecked Sendable {
-    /// The head of a response, unparsed, and the body if it is there already.
+    /// The head of a response, and the body if it is there already.
     struct Head: Sendable {
-        var bytes: [UInt8]
+        var response: HTTPResponse
         /// The whole body, if it came together with the head; otherwise it streams.
         var completeBody: [UInt8]?
         /// Whether fields came after that body.
@@ -48,6 +49,8 @@ final class Transfer: @unchecked Sendable {
     var isShared = false
     /// Its place among the deadlines that the loop sees to, or -1.
     var heapIndex = -1
+    /// Its place among those that run, or -1.
+    var runningIndex = -1
     /// What has come, and where that is while a handle carries the transfer.
     private var ownReception = Reception()
     private var receiving: UnsafeMutablePointer<ReceivingContext>?
@@ -94,8 +97,8 @@ final class Transfer: @unchecked Sendable {
         /// Body bytes that the consumer has not taken.
         var received: [UInt8] = []
         var ending: Ending?
-        /// Bytes of the fields after a complete body.
-        var trailers: [UInt8] = []
+        /// The fields after a complete body.
+        var trailers: HTTPFields?
         var bodyWaiter: Continuation<[UInt8]?, any Error>?
         /// How many bytes it waits for, unless the body ends before.
         var wanted = 1
@@ -206,9 +209,8 @@ final class Transfer: @unchecked Sendable {
     func begin(on easy: EasyHandle, _ shard: Shard) {
         self.easy = easy
         self.shard = shard
-        ownReception.head.take(memory: &text)
-        unsafe easy.receiving.pointee.reception = ownReception
-        ownReception = Reception()
+        text = []
+        unsafe swap(&ownReception, &easy.receiving.pointee.reception)
         unsafe receiving = easy.receiving
     }
 
@@ -239,27 +241,28 @@ final class Transfer: @unchecked Sendable {
     func publish(_ resumptions: inout [Resumption]) {
         hasNews = false
         guard facts.sawHead else { return }
-        shared.withLock { shared in
-            guard !shared.isCancelled else {
-                withReception { $0.incoming = [] }
-                return
-            }
-            if !isHeadDelivered {
-                isHeadDelivered = true
-                var head = Head(bytes: withReception { $0.head.takeBytes() })
-                if case .complete = shared.ending {
-                    head.completeBody = withReception { $0.takeIncoming() }
-                    head.hasTrailers = !shared.trailers.isEmpty
+        withReception { reception in
+            shared.withLock { shared in
+                guard !shared.isCancelled else {
+                    reception.incoming = []
+                    return
                 }
-                if let meter, let easy, !shared.isOver { meter.read(easy, facts, isOver: false) }
-                if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
-                shared.headWaiter = nil
+                if !isHeadDelivered, let response = reception.head.takeResponse() {
+                    isHeadDelivered = true
+                    var head = Head(response: response)
+                    if case .complete = shared.ending {
+                        head.completeBody = reception.takeIncoming()
+                        head.hasTrailers = shared.trailers != nil
+                    }
+                    if let meter, let easy, !shared.isOver { meter.read(easy, facts, isOver: false) }
+                    if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
+                    shared.headWaiter = nil
+                }
+                if !reception.incoming.isEmpty { shared.add(&reception.incoming) }
+                guard let waiter = shared.bodyWaiter, let answer = shared.takeReceived() else { return }
+                resumptions.append(.body(waiter, answer))
+                shared.bodyWaiter = nil
             }
-            withReception { if !$0.incoming.isEmpty { shared.add(&$0.incoming) } }
-            guard let waiter = shared.bodyWaiter else { return }
-            guard let answer = shared.takeReceived() else { return }
-            resumptions.append(.body(waiter, answer))
-            shared.bodyWaiter = nil
         }
     }
 
@@ -267,18 +270,18 @@ final class Transfer: @unchecked Sendable {
     func finish(_ failure: TransportError?, _ resumptions: inout [Resumption]) {
         var error = failure
         if let meter { error?.metrics = meter.metrics }
-        shared.withLock { shared in
-            shared.isOver = true
-            // With the end come the last bytes: a reader between the two would take the body for complete without them.
-            if isHeadDelivered, !shared.isCancelled {
-                withReception { shared.add(&$0.incoming) }
-            }
-            shared.ending = error.map { .failed($0) } ?? .complete
-            if error == nil { shared.trailers = withReception { $0.head.trailers } }
-            shared.upload.end(&resumptions)
-            if let error, !facts.sawHead, let waiter = shared.headWaiter {
-                shared.headWaiter = nil
-                resumptions.append(.head(waiter, .failure(error)))
+        withReception { reception in
+            shared.withLock { shared in
+                shared.isOver = true
+                // With the end come the last bytes: a reader between the two would take the body for complete without them.
+                if isHeadDelivered, !shared.isCancelled { shared.add(&reception.incoming) }
+                shared.ending = error.map { .failed($0) } ?? .complete
+                if error == nil { shared.trailers = reception.head.takeTrailers() }
+                shared.upload.end(&resumptions)
+                if let error, !facts.sawHead, let waiter = shared.headWaiter {
+                    shared.headWaiter = nil
+                    resumptions.append(.head(waiter, .failure(error)))
+                }
             }
         }
         publish(&resumptions)

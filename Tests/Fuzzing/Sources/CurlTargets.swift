@@ -6,25 +6,31 @@ import HTTPTypes
 /// What libcurl hands over.
 enum CurlTargets {
     static func readHead(_ bytes: [UInt8]) {
-        if let head = ResponseHead.parse(bytes) {
-            require((100...999).contains(head.status.code), "a status has three digits")
-            _ = ResponseHead.contentLength(of: head)
-            for field in head.headerFields {
-                require(!field.value.utf8.contains { $0 == 0x0A || $0 == 0x00 }, "no field holds an end of line")
-            }
+        // What is known of the first reading must not change the second.
+        var known = KnownLines()
+        let first = head(bytes, &known)
+        require(first == head(bytes, &known), "a head that is known is read as before")
+        guard let first else { return }
+        require((100...999).contains(first.status.code), "a status has three digits")
+        _ = ResponseHead.contentLength(of: first)
+        for field in first.headerFields {
+            require(!field.value.utf8.contains { $0 == 0x0A || $0 == 0x00 }, "no field holds an end of line")
         }
-        var reception = HeadReception()
-        var rest = bytes[...]
-        lines: while !rest.isEmpty {
+    }
+
+    /// Reads line by line, as libcurl hands them over, also what comes behind the head.
+    private static func head(_ bytes: [UInt8], _ known: inout KnownLines) -> HTTPResponse? {
+        var (reception, rest) = (HeadReception(), bytes[...])
+        while !rest.isEmpty {
             let count = (rest.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.endIndex) - rest.startIndex
             let line = Array(rest.prefix(count))
             rest = rest.dropFirst(count)
-            switch unsafe line.withUnsafeBufferPointer({ unsafe reception.take($0, upTo: 4096) }) {
-            case .refused: break lines
-            case .complete: _ = ResponseHead.parse(reception.takeBytes())
-            case .more: continue
+            if unsafe line.withUnsafeBufferPointer({ unsafe reception.take($0, upTo: 4096, &known) }) == .refused {
+                break
             }
         }
+        _ = reception.takeTrailers()
+        return reception.takeResponse()
     }
 
     static func readLog(_ bytes: [UInt8]) {
