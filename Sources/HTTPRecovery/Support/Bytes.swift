@@ -2,23 +2,23 @@
 // to a byte whatever the other side has put beside it.
 
 extension UInt8 {
-    package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    @inlinable package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-    package var isUppercase: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
+    @inlinable package var isUppercase: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
 
-    package var isLowercase: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
+    @inlinable package var isLowercase: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
 
     /// A letter or digit of ASCII.
-    package var isAlphanumeric: Bool { isLowercase || isUppercase || isDigit }
+    @inlinable package var isAlphanumeric: Bool { isLowercase || isUppercase || isDigit }
 
     /// Space or tab: the optional whitespace of HTTP fields.
-    package var isOWS: Bool { self == 0x20 || self == 0x09 }
+    @inlinable package var isOWS: Bool { self == 0x20 || self == 0x09 }
 
     /// Space, tab, or what ends a line or a page.
-    package var isWhitespace: Bool { self == 0x20 || self >= 0x09 && self <= 0x0D }
+    @inlinable package var isWhitespace: Bool { self == 0x20 || self >= 0x09 && self <= 0x0D }
 
     /// A character of a token (RFC 9110 section 5.6.2).
-    package var isToken: Bool {
+    @inlinable package var isToken: Bool {
         switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
             UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
