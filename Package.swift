@@ -240,8 +240,12 @@ let package = Package(
                 "CurlTransport", "HTTPRecovery", "HTTPRecoveryTesting", "ProcessSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            // Names that only tests know are looked up by the tests, for libcurl too.
-            linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
+            // Names that only tests know are looked up by the tests, for libcurl too, and they see what it sends.
+            linkerSettings: [
+                .unsafeFlags([
+                    "-Xlinker", "--export-dynamic-symbol=getaddrinfo", "-Xlinker", "--export-dynamic-symbol=send",
+                ])
+            ]
         ),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",

@@ -17,7 +17,12 @@ enum Interposed {
         var socketsWithSignalIgnored = 0
         /// How often each name was looked up, where it is one of `lookedUp`.
         var lookups: [String: Int] = [:]
+        /// The sizes of what was handed to the system in one piece, where that is large.
+        var largePieces: Set<Int> = []
     }
+
+    /// What is large: more than libcurl's own buffer for what is sent.
+    static let largePiece = 65_536
 
     /// Names that only tests have: below this one the address is that of this machine.
     static let lookedUp = ".interposed.test"
@@ -48,6 +53,9 @@ private typealias Open = @convention(c) (CInt, CInt, CInt) -> CInt
 private typealias LookUp =
     @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafeRawPointer?, UnsafeMutableRawPointer?) -> CInt
 
+private typealias Send = @convention(c) (CInt, UnsafeRawPointer?, Int, CInt) -> Int
+
+private let realSend = unsafe Interposed.next("send", as: Send.self)
 private let realAdd = unsafe Interposed.next("curl_multi_add_handle", as: Change.self)
 private let realRemove = unsafe Interposed.next("curl_multi_remove_handle", as: Change.self)
 private let realSocket = Interposed.next("socket", as: Open.self)
@@ -107,4 +115,10 @@ func interposedLookUp(
         return EAI_AGAIN
     }
     return unsafe realLookup("127.0.0.1", service, hints, result)
+}
+
+@_cdecl("send")
+func interposedSend(_ socket: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: CInt) -> Int {
+    if count > Interposed.largePiece { Interposed.state.withLock { _ = $0.largePieces.insert(count) } }
+    return unsafe realSend(socket, bytes, count, flags)
 }

@@ -61,6 +61,19 @@ struct LoopOptionTests {
         #expect(Interposed.state.withLock { $0.lookups[name] } == 1)
     }
 
+    /// libcurl's own pieces are of 64 KiB.
+    @Test
+    func aLargeBodyGoesOutInPiecesOfTheBuffersSize() async throws {
+        let server = try FaultServer(.answer())
+        // A size that no other test has.
+        let size = 777_216
+        let transport = CurlTransport.patient(.init(httpVersion: .http1, bufferSize: size))
+        let body = MessageBody([UInt8](repeating: 0x78, count: 2 * size + 1))
+        _ = try await transport.fetch(.to(server.authority, .post), body)
+        #expect(Interposed.state.withLock { $0.largePieces.contains(size) })
+        await transport.shutdown()
+    }
+
     /// Without the option the end of a transfer joins the thread that looks its name up.
     @Test
     func aNameThatNobodyKnowsHoldsOnlyWhoAsksForIt() async throws {
