@@ -97,6 +97,10 @@ extension OktaConfiguration {
         /// By Direct Authentication: the person chooses among password, code, push, text message, call and key, and the
         /// token endpoint is asked with each; it needs an app with its grants. A password is recovered by another factor
         /// and the MyAccount API, for which the app needs the scope `okta.myAccount.password.manage`.
+        ///
+        /// A factor is named by its sort alone, in what is asked as in what is answered: which of two phones a code or a push goes
+        /// to, the org decides. Only the keys of a person all stand in one challenge, and whichever is at hand signs it. Where the
+        /// person is to choose among several of one sort, ``identityEngine`` offers each by its name.
         case directAuthentication
     }
 }

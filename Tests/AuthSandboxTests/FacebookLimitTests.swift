@@ -94,6 +94,39 @@ struct FacebookLimitTests {
         }
     }
 
+    /// A call about several objects is refused for the one that is limited, and counts as often as it has objects.
+    @Test func severalObjectsAreEachCounted() {
+        var user = SandboxUser(email: FacebookHarness.ada, password: Harness.password)
+        user.facebook.pages = ["500", "600"]
+        user.facebook.permissions = ["public_profile", "pages_read_engagement", "ads_read"]
+        var client = FacebookHarness(user: user)
+        client.hold()
+        let names = client.call("GET", "/v25.0/?ids=500,600,500&fields=name")
+        #expect(names["500"]?["name"] == "Page 500" && names.members?.map(\.key) == ["500", "600"])
+        #expect(client.call("GET", "/v25.0/feed?ids=600%2C500")["600"]?["data"] == [])
+        let item = client.batch(#"[{"method":"GET","relative_url":"?ids=500,me"}]"#).first.map(FacebookHarness.read)
+        #expect(item?["500"]?["id"] == "500" && item?["me"]?["id"]?.string?.isEmpty == false)
+        for (path, code) in [("?ids=500,900", 100), ("?ids=500,nobody.there", 803), ("", 100)] as [(String, Int64)] {
+            client.call("GET", "/v25.0/\(path)")
+            #expect(client.code == code, "\(path)")
+        }
+        client.call("GET", "/v25.0/?ids=" + (1...51).map(String.init).joined(separator: ","))
+        #expect(client.code == 100 && client.body["error"]?["message"]?.string?.contains("Maximum: 50") == true)
+
+        client.control("block", #"{"code": 80001, "seconds": 120, "account": "600"}"#)
+        client.call("GET", "/v25.0/feed?ids=500,600")
+        let usage = client.base.answer.header("X-Business-Use-Case-Usage") ?? ""
+        #expect(client.code == 80_001 && usage.hasPrefix(#"{"600":[{"type":"pages""#), "\(usage)")
+        client.call("GET", "/v25.0/feed?ids=500")
+        #expect(client.status == 200)
+
+        client.base.control("POST", "settings", #"{"facebook": {"app_limit": {"count": 3, "per_s": 60}}}"#)
+        client.call("GET", "/v25.0/?ids=500,me")
+        #expect(client.status == 200 && client.base.answer.header("X-App-Usage")?.contains(#""call_count":66"#) == true)
+        client.call("GET", "/v25.0/?ids=500,me")
+        #expect(client.code == 4)
+    }
+
     @Test func sharesCanBeTold() {
         var client = FacebookHarness {
             $0.appUsage = 85
@@ -107,6 +140,9 @@ struct FacebookLimitTests {
         #expect(
             client.base.answer.header("X-Business-Use-Case-Usage")?.hasPrefix(#"{"7":[{"type":"ads_insights""#) == true
         )
+        client.call("GET", "/v25.0/insights?ids=act_7,act_8")
+        let both = client.base.answer.header("X-Business-Use-Case-Usage").flatMap { try? JSONValue(parsing: $0) }
+        #expect(both?.members?.map(\.key) == ["7", "8"])
     }
 
     // MARK: Faults

@@ -201,6 +201,33 @@ struct OktaTransactionTests {
         #expect(client.code == "E0000011")
     }
 
+    /// A link to activate an account is good until the account is active, however that came to be.
+    @Test(arguments: [true, false]) func nobodyIsActivatedTwice(byLink: Bool) {
+        var client = OktaHarness()
+        func link(for purpose: String) -> String {
+            let order = #"{"user": "ada@example.com", "for": "\#(purpose)"}"#
+            return client.base.control("POST", "okta/link", order)["token"]?.string ?? ""
+        }
+        let links = [link(for: "activation"), link(for: "activation")]
+        if byLink {
+            client.step("", ["token": .string(links[0])])
+            client.step("credentials/reset_password", ["newPassword": "correct-horse-7"])
+            #expect(client.state == "SUCCESS")
+        } else {
+            #expect(client.begin("ada@example.com") == "SUCCESS")
+        }
+        for _ in 0..<2 {
+            client.token = nil
+            client.step("", ["token": .string(links[1])])
+            #expect(client.status == 403 && client.code == "E0000016")
+        }
+        client.step("recovery/token", ["recoveryToken": .string(link(for: "recovery"))])
+        #expect(client.state == "PASSWORD_RESET")
+        client.token = nil
+        client.step("", ["token": .string(link(for: "activation"))])
+        #expect(client.state == "PASSWORD_RESET", "whoever is sent a link again is to follow it")
+    }
+
     @Test func whoIsNotKnownLooksLikeAnybody() {
         var client = OktaHarness()
         client.step("recovery/password", ["username": "nobody@example.com", "factorType": "SMS"])

@@ -288,51 +288,6 @@ struct ClerkSandboxAccountTests {
         #expect(missing?.kind == .misconfigured && without.routes.isEmpty)
     }
 
-    // MARK: Links
-
-    private static func linked(_ configuration: ClerkConfiguration) throws -> ClerkSandboxBench {
-        try ClerkSandboxBench({ $0.firstFactors = ["email_link"] }, configuration: configuration)
-    }
-
-    @Test func aLinkThatIsOpenedAnywhereIsWaitedFor() async throws {
-        let bench = try Self.linked(ClerkConfiguration(redirectURL: "https://www.example.com/", waitsForLinks: true))
-        var flow = bench.clerk.signInFlow(.identifier(ClerkSandboxBench.name))
-        guard case .pending(let question, let pause) = try await flow.step(.begin).step else {
-            Issue.record("not waited for")
-            return
-        }
-        #expect(question.key == .emailLink && pause.duration == .seconds(3))
-        bench.clock.advance(by: .seconds(3))
-        guard case .pending = try await flow.step(.poll).step else {
-            Issue.record("nobody has opened it")
-            return
-        }
-        #expect(bench.visit(bench.code).hasPrefix("https://www.example.com/"))
-        bench.clock.advance(by: .seconds(3))
-        guard case .finished(let session) = try await flow.step(.poll).step else {
-            Issue.record("it was opened")
-            return
-        }
-        #expect(session.status == .active && bench.count("POST client/sign_ins/{id}/prepare_first_factor") == 1)
-    }
-
-    @Test func aLinkThatNobodyOpensIsWaitedForAsLongAsItLives() async throws {
-        let bench = try Self.linked(ClerkConfiguration(redirectURL: "https://www.example.com/", waitsForLinks: true))
-        let error = await #expect(throws: RecoveryError.self) {
-            try await bench.signIn(SandboxPerson(bench), password: nil)
-        }
-        #expect(error?.kind == .challengeExpired)
-        let asked = bench.count("GET client/sign_ins/{id}")
-        #expect(asked > 150 && asked <= 201)
-    }
-
-    @Test func aLinkThatIsBoundComesBackHere() async throws {
-        let bench = try Self.linked(ClerkConfiguration(redirectURL: "app://back"))
-        let person = SandboxPerson(bench)
-        #expect(try await bench.signIn(person, password: nil).status == .active)
-        #expect(person.keys == [.emailLink] && bench.count("POST client/magic_links/complete") == 1)
-    }
-
     // MARK: Answers
 
     @Test func everyRuleThatANewPasswordBreaksIsSaid() async throws {

@@ -208,6 +208,55 @@ struct FacebookSandboxTests {
         }
     }
 
+    /// A limit of one object holds each call that is about it, and no object that stood beside it.
+    @Test(arguments: [false, true]) func aLimitOfOneHoldsACallAboutSeveral(inBatch: Bool) async throws {
+        try await Line.run(permissions: ["pages_read_engagement"]) { line in
+            func read(_ path: String) async -> Outcome? {
+                guard inBatch else { return await line.outcome { try await line.facebook.send(path: path) }?.outcome }
+                let answers = try? await line.skippingWaits {
+                    try await line.facebook.client.operation { operation in
+                        var facebook = line.facebook.within(operation)
+                        facebook.client = facebook.client.waiting(atMost: .seconds(1))
+                        return try await facebook.batch([FacebookBatchRequest(path: path)])
+                    }
+                }
+                return answers?.first?.outcome
+            }
+            #expect(await read("feed?ids=500,600")?.isFailure != true)
+            #expect(await read("?ids=500,700")?.kind == .notFound)
+            try line.sandbox.blockFacebook(80_001, for: .seconds(600), account: "600")
+            #expect(await read("feed?ids=500,600")?.kind == .rateLimited)
+            let count = line.sandbox.requests().count
+            for path in ["?ids=500,600", "posts?ids=600", "600/feed", "600_1"] {
+                #expect(await read(path)?.kind == .rateLimited, "\(path)")
+            }
+            #expect(line.sandbox.requests().count == count && line.sandbox.facebookCounters.earlyCalls == 0)
+            for path in ["500/feed", "?ids=500", "feed?ids=500,500"] {
+                #expect(await read(path)?.isFailure != true, "\(path)")
+            }
+            #expect(line.sandbox.requests().count == count + 3)
+        }
+    }
+
+    /// What a success tells of several accounts, it tells of each.
+    @Test func anAnswerAboutSeveralAccountsIsAboutEach() async throws {
+        var settings = SandboxFacebookSettings()
+        settings.businessUsage = .init(type: "ads_insights", percent: 100, regain: 10)
+        try await Line.run(permissions: ["ads_read"], settings: settings) { line in
+            let both = try await line.facebook.send(path: "insights", query: ["ids": "act_1,act_2"]).json()
+            #expect(both["act_1"]?["data"]?.array?.count == 1 && both["act_2"]?["data"]?.array?.count == 1)
+            let count = line.sandbox.requests().count
+            for path in ["act_1/insights", "act_2/insights", "insights?ids=act_2,act_3"] {
+                #expect(
+                    await line.outcome { try await line.facebook.send(path: path) }?.kind == .rateLimited,
+                    "\(path)"
+                )
+            }
+            #expect(line.sandbox.requests().count == count)
+            _ = try await line.facebook.send(path: "act_3/insights")
+        }
+    }
+
     /// The business of the header is the one whose calls are held, by its sort of use.
     @Test func anAdAccountsLimitIsItsOwn() async throws {
         try await Line.run(permissions: ["ads_read"]) { line in

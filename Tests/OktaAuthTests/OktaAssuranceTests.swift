@@ -205,6 +205,24 @@ struct OktaAssuranceTests {
         #expect(error?.kind == .conflict && other.sent.count == 1)
     }
 
+    /// And so it is at a server that keeps its own books.
+    @Test(arguments: [OktaSandboxBench.eva, nil]) func aLinkOfAnAccountThatHasBecomeActive(name: String?) async throws {
+        let (bench, token) = try Self.linked("activation", isEngine: false)
+        _ = try await bench.signIn(Reader(bench))
+        let count = bench.transport.received.count
+        let answers: [Factor.Key: [Challenge.Answer]] = [
+            .text: [.text(Secret(Self.eva))], .password: [.text(Secret(OktaSandboxBench.password))],
+        ]
+        let reader = Reader(bench, answers)
+        let walk = SuspendedWalk(bench.okta, bench.clock, bench.transport)
+        let flow = bench.okta.signInFlow(redeeming: .activation(token), identifier: name)
+        let session = try await walk.signIn(flow, answering: reader)
+        #expect(session.login == Self.eva && reader.keys == (name == nil ? [.text, .password] : [.password]))
+        #expect(reader.notices.withLock { $0.map(\.code) } == ["E0000016"])
+        let sent = bench.transport.received.dropFirst(count).filter { $0.request.path?.hasSuffix("/authn") == true }
+        #expect(sent.count == 2 && sent.count { $0.text.contains(token.reveal()) } == 1)
+    }
+
     /// Direct Authentication knows no tokens of links.
     @Test func aLinkAtADirectApp() async throws {
         let (bench, token) = try Self.linked("recovery") { $0.way = .directAuthentication }

@@ -21,6 +21,28 @@ struct ClerkAccountTests {
         }
     }
 
+    /// Whoever proves that an address is theirs signs in, and is signed up first if they have no account.
+    @Test func aCodeSignsInOrUp() async throws {
+        try await Bench.run { bench in
+            var bench = bench
+            bench.environment["AUTH_CLIENT_WAY"] = "sign_in_or_up"
+            let name = "new+clerk_test@example.com"
+            let answers = #"{"new_password": "correct-horse-7", "email_code": "424242"}"#
+            let new = try await bench.signIn(name, answers: answers)
+            #expect(new.status == 0 && new.session?.hasPrefix("sess_") == true, "\(new.report)")
+            #expect(try await bench.run("get", "/v1/me").output.contains(name))
+            #expect(try await bench.run("sign-out").status == 0)
+            // An answer that is not needed stays where it is.
+            let known = try await bench.signIn(name, answers: answers)
+            #expect(known.status == 0 && known.session != new.session, "\(known.report)")
+            #expect(bench.routes.count { $0 == "POST /v1/client/sign_ups" } == 1)
+            #expect(try await bench.run("sign-out").status == 0)
+            bench.sandbox.updateSettings { $0.signUpMode = "restricted" }
+            let refused = try await bench.signIn("other+clerk_test@example.com", answers: answers)
+            #expect(refused.status == 77 && refused.kind == "misconfigured", "\(refused.report)")
+        }
+    }
+
     @Test func aTicketBeginsASession() async throws {
         try await Bench.run { bench in
             var bench = bench

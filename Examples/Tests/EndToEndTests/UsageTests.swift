@@ -105,6 +105,9 @@ struct UsageTests {
         "--provider auth0 --base-url URL --client-id cli --way device status",
         "--provider auth0 --base-url URL --client-id cli --passwordless fax status",
         "--provider clerk --base-url URL --way device sign-in",
+        "--provider clerk --base-url URL --way sign_in_or_up sign-up",
+        "--provider clerk --base-url URL --way sign_in_or_up --password-stdin sign-in",
+        "--provider clerk --base-url URL --way sign_in_or_up --ticket-env NAME sign-in",
         "--provider oauth --base-url URL --client-id cli --client-token-env NAME status",
         "--provider clerk --base-url URL --quiet --verbose status",
         "--base-url URL status",
@@ -352,7 +355,8 @@ struct UsageTests {
     }
 
     @Test(arguments: [
-        ("--way", "identity-engine"), ("--way", "reset_password"), ("--passwordless", "database_email"),
+        ("--way", "identity-engine"), ("--way", "reset_password"), ("--way", "sign_in_or_up"),
+        ("--passwordless", "database_email"),
         ("--auth-type", "rerequest"),
     ])
     func theWordsThatAnOptionTakesAreCompleted(option: String, word: String) async throws {

@@ -115,7 +115,7 @@ enum FacebookPrincipal: Sendable, Equatable {
 /// One request, or one item of a batch, with what it says.
 struct FacebookExchange {
     let method: String
-    let parts: [String]
+    var parts: [String]
     let version: String?
     /// The query and the form.
     let fields: [FormEncoding.Field]
@@ -154,6 +154,20 @@ struct FacebookExchange {
     /// A field; nil when it is absent or empty.
     func value(_ name: String) -> String? {
         fields.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    /// The ids of several objects that a read is about; each is read as if it stood before the path.
+    var ids: [String] {
+        guard method == "GET", let list = value("ids") else { return [] }
+        var known: Set<Substring> = []
+        return list.split(separator: ",").filter { known.insert($0).inserted }.map(String.init)
+    }
+
+    /// The same call about one of its objects alone.
+    func about(_ id: String) -> FacebookExchange {
+        var exchange = self
+        exchange.parts.insert(id, at: 0)
+        return exchange
     }
 
     /// The token that is presented.

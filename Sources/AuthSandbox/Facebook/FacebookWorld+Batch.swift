@@ -47,7 +47,7 @@ extension FacebookWorld {
         var answer = SandboxResponse(status: 0)
         let fault = context.faults.take(for: request)
         let route = FacebookRoute.find(request.path, method: request.method)
-        if fault?.processes ?? true, let route, !route.parts.isEmpty {
+        if fault?.processes ?? true, let route, !route.parts.isEmpty || request.method == "GET" {
             answer = self.answer(FacebookExchange(request, route, context: context), context: &context)
         } else if fault == nil {
             answer = response(of: .missingObject, exchange.settings)

@@ -35,6 +35,20 @@ extension FacebookWorld {
         throw FacebookRoute.isID(first) ? .missingObject : FacebookFailure(803)
     }
 
+    /// The most objects of one call.
+    static let maximumObjects = 50
+
+    /// Several objects in one answer, of which each counts as a call; one that cannot be read ends it all.
+    mutating func objects(_ exchange: FacebookExchange) throws(FacebookFailure) -> JSONValue {
+        let ids = exchange.ids
+        guard ids.count <= Self.maximumObjects else {
+            throw .parameter("Too many IDs. Maximum: \(Self.maximumObjects). Provided: \(ids.count).")
+        }
+        var answer: JSONValue = [:]
+        for id in ids { answer = answer.adding(id, try graph(exchange.about(id))) }
+        return answer
+    }
+
     private func app(
         _ exchange: FacebookExchange,
         _ principal: FacebookPrincipal?,

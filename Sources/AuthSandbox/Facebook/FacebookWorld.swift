@@ -121,7 +121,7 @@ struct FacebookWorld: ProviderWorld {
         case (".well-known", 4):
             return .json(["keys": RSASigning.publicKeys(isHidden: exchange.settings.loginFault == "other_key")])
         case ("debug_token", 1): return .json(try inspection(exchange))
-        default: return .json(try graph(exchange))
+        default: return .json(try exchange.ids.isEmpty ? graph(exchange) : objects(exchange))
         }
     }
 
@@ -153,15 +153,15 @@ struct FacebookWorld: ProviderWorld {
         if let percent = exchange.settings.appUsage ?? usedShare(exchange.settings) {
             response.setHeader("X-App-Usage", FacebookFailure.shares(percent).text)
         }
-        if let usage = exchange.settings.businessUsage, let account = exchange.parts.first,
-            account.hasPrefix("act_"), response.header("X-Business-Use-Case-Usage") == nil
+        let objects = exchange.ids.isEmpty ? Array(exchange.parts.prefix(1)) : exchange.ids
+        let accounts = objects.filter { $0.hasPrefix("act_") }.prefix(Self.maximumObjects)
+        if let usage = exchange.settings.businessUsage, !accounts.isEmpty,
+            response.header("X-Business-Use-Case-Usage") == nil
         {
-            let value = FacebookFailure.business(
-                String(account.dropFirst(4)),
-                usage.type,
-                usage.percent,
-                usage.regain
-            )
+            let values = accounts.map { account in
+                FacebookFailure.business(String(account.dropFirst(4)), usage.type, usage.percent, usage.regain)
+            }
+            let value = JSONValue.object(values.flatMap { $0.members ?? [] })
             response.setHeader("X-Business-Use-Case-Usage", value.text)
         }
     }

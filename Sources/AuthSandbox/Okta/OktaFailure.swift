@@ -40,6 +40,7 @@ struct OktaFailure: Error, Sendable, Equatable {
     static let path = OktaFailure(404, 8, "The requested path was not found")
     static let method = OktaFailure(405, 22, "The endpoint does not support the provided HTTP method")
     static let body = OktaFailure(400, 3, "The request body was not well-formed.")
+    static let alreadyActive = OktaFailure(403, 16, "Activation failed because the user is already active")
     static let contentType = OktaFailure(
         400,
         21,

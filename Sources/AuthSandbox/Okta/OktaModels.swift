@@ -23,6 +23,8 @@ struct OktaAccount: Sendable {
     var lastTOTPStep: Int64?
     /// The devices that no factor is asked for on, by their tokens.
     var rememberedDevices: Set<String> = []
+    /// Whether the account was sent a link to activate it, and is not active yet.
+    var awaitsActivation = false
     /// Whether the person has told what the org wants to know of them.
     var isProfileTold = false
     /// How many pushes were sent to the person's phone.
@@ -136,7 +138,8 @@ struct OktaOneTimeToken: Sendable {
     /// `PASSWORD` or `UNLOCK` of a recovery, `ACCOUNT_ACTIVATION` of an invitation.
     var recoveryType: String?
     /// What it is called where a flow of the identity engine begins.
-    var link: String { recoveryType == "ACCOUNT_ACTIVATION" ? "activation_token" : "recovery_token" }
+    var link: String { isOfActivation ? "activation_token" : "recovery_token" }
+    var isOfActivation: Bool { recoveryType == "ACCOUNT_ACTIVATION" }
     var methods: [String] = []
     var isUsed = false
 }

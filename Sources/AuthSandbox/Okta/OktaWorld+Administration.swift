@@ -84,6 +84,7 @@ extension OktaWorld {
     /// The token of a link that an administrator has sent to somebody.
     mutating func link(_ id: String, isActivation: Bool, _ context: SandboxContext) -> String {
         let token = "re" + random.letters(18)
+        if isActivation { accounts[id]?.awaitsActivation = true }
         recoveryTokens[token] = OktaOneTimeToken(
             account: id,
             expiresAt: context.now + 3_600_000,

@@ -122,6 +122,7 @@ extension OktaWorld {
             throw .authentication
         }
         accounts[account.id]?.failures = 0
+        accounts[account.id]?.awaitsActivation = false
         var transaction = begin(account.id, login: account.login, exchange)
         let options = exchange.body["options"]
         transaction.device = exchange.cookie("DT")

@@ -56,6 +56,7 @@ extension OktaWorld {
         guard causes.isEmpty else { throw .policy(causes) }
         accounts[account.id]?.user.password = password
         accounts[account.id]?.passwordStatus = "ok"
+        accounts[account.id]?.awaitsActivation = false
         accounts[account.id]?.passwordChangedAt = exchange.now
         if exchange.body["revokeSessions"]?.bool == true {
             sessions = sessions.filter { $0.value.account != account.id }

@@ -87,6 +87,7 @@ extension OktaWorld {
             throw unknown
         }
         guard !held.isUsed, held.expiresAt > exchange.now else { throw .recoveryUsed }
+        if held.isOfActivation, !account.awaitsActivation { throw .alreadyActive }
         recoveryTokens[token]?.isUsed = true
         var transaction = begin(account.id, login: account.login, exchange)
         transaction.recoveryType = held.recoveryType

@@ -57,6 +57,7 @@ extension AuthClient {
                 throw ValidationError("--software-key belongs to --provider okta, forgerock, clerk or auth0.")
             }
             try clerk.check(for: provider, command: command, redirectURI: oauth.redirectURI)
+            if provider == .clerk { try clerk.check(way: way.way, hasPassword: passwordFromInput) }
             try forgeRock.check(for: provider, command: command)
             try facebook.check(for: provider, command: command, hasBrowser: oauth.redirectURI != nil)
             try way.check(for: provider, command: command)

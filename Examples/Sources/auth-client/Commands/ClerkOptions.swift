@@ -36,6 +36,20 @@ struct ClerkOptions: ParsableArguments {
     )
     var idTokenEnv: String?
 
+    /// The way by which a code signs in whoever has an account, and signs up who has none.
+    static let signInOrUp = "sign_in_or_up"
+
+    /// Checks that a sign-in begins in one way, which is known.
+    func check(way: String?, hasPassword: Bool) throws {
+        guard let way else { return }
+        guard way == Self.signInOrUp else { throw ValidationError("--way \(way) is not \(Self.signInOrUp).") }
+        guard place == nil, ticketEnv == nil, !hasPassword else {
+            throw ValidationError(
+                "--way \(way) begins with a code, and not with --at, --ticket-env or --password-stdin."
+            )
+        }
+    }
+
     /// Checks that the options fit the provider and the command.
     func check(for provider: ProviderName, command: CommandName, redirectURI: String?) throws {
         if command.isClerks, provider != .clerk {

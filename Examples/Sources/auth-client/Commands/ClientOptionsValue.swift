@@ -23,6 +23,8 @@ struct ClientOptionsValue: Sendable {
     let place: String?
     let linkPage: String?
     let ticketEnv: String?
+    /// Whether a code signs up whoever has no account.
+    let signsInOrUp: Bool
     let idTokenEnv: String?
     let forgeRock: ForgeRockValue
     let facebook: FacebookValue
@@ -55,6 +57,7 @@ struct ClientOptionsValue: Sendable {
         place = options.clerk.place
         linkPage = options.clerk.linkPage
         ticketEnv = options.clerk.ticketEnv
+        signsInOrUp = options.way.way == ClerkOptions.signInOrUp
         idTokenEnv = options.clerk.idTokenEnv
         forgeRock = ForgeRockValue(options.forgeRock)
         facebook = FacebookValue(options.facebook)

@@ -149,6 +149,8 @@ enum HelpText {
             --base-url https://example.eu.auth0.com sign-in
           auth-client --provider clerk --base-url https://clerk.example.com \\
             --at google --redirect-uri http://127.0.0.1:8400/done sign-in
+          auth-client --provider clerk --base-url https://clerk.example.com \\
+            --way sign_in_or_up sign-in --identifier new@example.com
           auth-client --provider auth0 --client-id abc --way device \\
             --base-url https://example.eu.auth0.com sign-in
           auth-client --provider clerk --base-url https://clerk.example.com \\

@@ -9,19 +9,20 @@ struct WayOptions: ParsableArguments {
             """
             What a sign-in goes by. auth0: password, browser, device, sign_up (an account is made first), reset_password (a mail \
             with a link, and no sign-in), passkey, new_passkey, or another way in without a password; default: password. \
-            okta: authentication, identity-engine or direct; default: what the org runs on.
+            okta: authentication, identity-engine or direct; default: what the org runs on. clerk: sign_in_or_up (a code, which \
+            signs up whoever has no account).
             """,
             valueName: "way"
         ),
-        completion: .list(Auth0Way.words + OktaConfiguration.Way.words)
+        completion: .list(Auth0Way.words + OktaConfiguration.Way.words + [ClerkOptions.signInOrUp])
     )
     var way: String?
 
     /// Checks that the option fits the provider and the command.
     func check(for provider: ProviderName, command: CommandName) throws {
         guard way != nil else { return }
-        guard provider == .auth0 || provider == .okta else {
-            throw ValidationError("--way belongs to --provider auth0 or okta.")
+        guard [.auth0, .okta, .clerk].contains(provider) else {
+            throw ValidationError("--way belongs to --provider auth0, okta or clerk.")
         }
         if command != .signIn { throw ValidationError("--way belongs to sign-in.") }
     }

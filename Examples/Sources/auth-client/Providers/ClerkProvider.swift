@@ -48,6 +48,13 @@ extension ProviderSetup {
             var flow = clerk.signInFlow(method, options: bounds)
             return try await flow.run(answering: input.responder)
         }
+        if input.options.signsInOrUp {
+            return try await clerk.signInOrUp(
+                identifier: input.identifier(),
+                answering: input.responder,
+                options: bounds
+            )
+        }
         while true {
             do {
                 return try await clerk.signIn(
