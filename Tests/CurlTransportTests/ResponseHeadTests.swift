@@ -177,6 +177,18 @@ struct KnownLinesTests {
         #expect(reception.takeTrailers()?.map { "\($0.name)=\($0.value)" } == ["Server=t", "X-Sum=1 2"])
     }
 
+    /// As libcurl 7.88 hands over what it has kept behind a pause.
+    @Test
+    func fieldsAfterTheBodyMayComeInOnePiece() throws {
+        var (known, reception) = (KnownLines(), HeadReception())
+        _ = try #require(reception.take(Self.head("Server: s"), &known))
+        let piece = Array("Expires: 0\r\nX-Sum: abc\r\n def\r\nX-Two: 2\r\n".utf8)
+        // Nothing of the piece is kept but by copying it.
+        #expect(unsafe piece.withUnsafeBufferPointer { unsafe reception.take($0, upTo: .max, &known) } == .more)
+        let fields = reception.takeTrailers()?.map { "\($0.name)=\($0.value)" }
+        #expect(fields == ["Expires=0", "X-Sum=abc def", "X-Two=2"])
+    }
+
     @Test
     func anInterimResponseIsForgotten() throws {
         var (known, reception) = (KnownLines(), HeadReception())

@@ -36,7 +36,13 @@ struct HeadReception {
             return .refused
         }
         if sawHead {
-            unsafe fields.take(line, &known)
+            // Behind a pause libcurl 7.88 hands over in one piece what it has kept of them.
+            var rest = unsafe line[...]
+            while let end = unsafe rest.firstIndex(of: 0x0a) {
+                unsafe fields.take(UnsafeBufferPointer(rebasing: rest[...end]), &known)
+                unsafe rest = rest[(end + 1)...]
+            }
+            if unsafe !rest.isEmpty { unsafe fields.take(UnsafeBufferPointer(rebasing: rest), &known) }
             return .more
         }
         if response == nil {
