@@ -35,6 +35,16 @@ struct TrailerTests {
         #expect(server.connectionCount == 1)
     }
 
+    /// libcurl 7.88 hands over in one piece what it has kept of them.
+    @Test
+    func theyAreToldApartBehindAPause() async throws {
+        let tail = "5\r\nhello\r\n5\r\nworld\r\n0\r\nX-Sum: abc\r\nX-Two: 2\r\n\r\n"
+        let server = try FaultServer(.raw(Self.head + tail))
+        let response = try await Self.send(server.authority, .patient(.init(maxBufferedBytes: 1)))
+        #expect(try await response.body.collect(upTo: 100) == Array("helloworld".utf8))
+        #expect(response.trailers?.map { "\($0.name.rawName)=\($0.value)" } == ["X-Sum=abc", "X-Two=2"])
+    }
+
     @Test
     func theyAreNotThereBeforeTheBodyHasEnded() async throws {
         let gate = FaultServer.Gate()
