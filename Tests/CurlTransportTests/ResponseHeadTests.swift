@@ -161,6 +161,7 @@ struct KnownLinesTests {
             "Set-Cookie: s=hunter2", "Authorization: hunter2", "Location: /?code=hunter2", "X-Token: hunter2",
         ]
         for secret in secrets { _ = try Self.read(Self.head("Server: visible", secret), &known) }
+        _ = try Self.read(Array("HTTP/1.1 401 hunter2 has expired\r\n\r\n".utf8), &known)
         var text = ""
         dump(known, to: &text)
         // A line that is kept is kept with its field, whose value is dumped as text.
@@ -204,6 +205,16 @@ struct KnownLinesTests {
         var (known, reception) = (KnownLines(), HeadReception())
         let text = "HTTP/1.1 200 OK\r\n" + String(repeating: "a:b\r\n", count: 66_000) + "\r\n"
         #expect(reception.take(Array(text.utf8), &known) == nil)
+        #expect(reception.isTooLarge)
+    }
+
+    @Test
+    func soTheyAreBehindABodyInOnePiece() throws {
+        var (known, reception) = (KnownLines(), HeadReception())
+        _ = try #require(reception.take(Self.head("Server: s"), &known))
+        let piece = Array(String(repeating: "a:b\r\n", count: 66_000).utf8)
+        // Nothing of the piece is kept but by copying it.
+        #expect(unsafe piece.withUnsafeBufferPointer { unsafe reception.take($0, upTo: .max, &known) } == .refused)
         #expect(reception.isTooLarge)
     }
 }

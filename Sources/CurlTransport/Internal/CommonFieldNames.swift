@@ -13,13 +13,13 @@ enum CommonFieldNames {
         "Via", "Vary", "Date", "Allow", "Pragma", "Server", "Alt-Svc", "Expires", "Connection", "Keep-Alive",
         "Content-Type", "Accept-Ranges", "Cache-Control", "Content-Length", "Content-Encoding", "Content-Language",
         "Referrer-Policy", "X-Frame-Options", "X-RateLimit-Limit", "X-Rate-Limit-Limit", "X-Rate-Limit-Reset",
-        "Transfer-Encoding", "X-XSS-Protection", "X-Content-Type-Options",
-        "Strict-Transport-Security", "Access-Control-Allow-Origin",
+        "Transfer-Encoding", "X-XSS-Protection", "X-Content-Type-Options", "Strict-Transport-Security",
+        "Access-Control-Allow-Origin",
     ]
     private static let others = [
-        "Content-Security-Policy", "Age", "ETag", "Link", "CF-Ray", "Location", "Set-Cookie", "Retry-After",
-        "X-Request-Id", "Last-Modified",
+        "Age", "ETag", "Link", "CF-Ray", "Location", "Set-Cookie", "Retry-After", "X-Request-Id", "Last-Modified",
         "WWW-Authenticate", "X-RateLimit-Reset", "X-RateLimit-Remaining", "X-Rate-Limit-Remaining",
+        "Content-Security-Policy",
     ]
 
     /// By their lengths, as HTTP/1 servers mostly write them and as HTTP/2 has them.

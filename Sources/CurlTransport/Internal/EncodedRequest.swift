@@ -31,8 +31,7 @@ struct EncodedRequest: Sendable {
     let decodes: Bool
 
     init(_ request: HTTPRequest, body: MessageBody?, decompresses: Bool) throws(TransportError) {
-        var scheme = request.scheme ?? ""
-        if scheme != "https", scheme != "http" { scheme = scheme.lowercased() }
+        let scheme = (request.scheme ?? "").inLowercase
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
         }
@@ -45,10 +44,7 @@ struct EncodedRequest: Sendable {
         let host = url.count
         url.append(contentsOf: authority.utf8)
         let path = url.count
-        var isInLowercase = true
-        for byte in url[host...] {
-            if byte.isUppercase { isInLowercase = false }
-            if Self.isLegalInAuthority(byte) { continue }
+        for byte in url[host...] where !Self.isLegalInAuthority(byte) {
             throw byte == UInt8(ascii: "@")
                 ? .invalid("the authority holds user information; it belongs into an Authorization field")
                 : .invalid("the authority holds an illegal character")
@@ -66,7 +62,7 @@ struct EncodedRequest: Sendable {
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
         self.method = request.method.rawValue
-        self.origin = Origin(isTLS: scheme == "https", authority: isInLowercase ? authority : authority.lowercased())
+        self.origin = Origin(isTLS: scheme == "https", authority: authority.inLowercase)
 
         let start = url.count
         var lines = HeaderLines(after: consume url)

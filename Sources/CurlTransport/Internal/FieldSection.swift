@@ -11,19 +11,20 @@ struct FieldSection {
     private var folded: FoldedField?
 
     var isEmpty: Bool { fields.isEmpty && folded == nil }
-    var isFull: Bool { fields.count >= Self.most }
 
-    /// Takes a line that is not empty.
-    mutating func take(_ line: UnsafeBufferPointer<UInt8>, _ known: inout KnownLines) {
-        guard let byte = unsafe line.first else { return }
+    /// Takes a line that is not empty; false if there is no room for what it says.
+    mutating func take(_ line: UnsafeBufferPointer<UInt8>, _ known: inout KnownLines) -> Bool {
+        guard let byte = unsafe line.first else { return true }
         if byte.isOWS {
             if folded == nil { folded = fields.popLast().map { FoldedField($0) } }
             unsafe folded?.continues(with: line.trimmingLine.trimmingOWS)
-            return
+            return true
         }
         if folded != nil { unfold() }
+        if fields.count >= Self.most { return false }
         if fields.isEmpty { fields.reserveCapacity(16) }
         if let field = unsafe known.field(line) { fields.append(field) } else { folded = .ignored }
+        return true
     }
 
     /// Hands the fields over, and has none.

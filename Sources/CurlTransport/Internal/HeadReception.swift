@@ -31,18 +31,17 @@ struct HeadReception {
     /// Takes a line as libcurl delivers it, its end included.
     mutating func take(_ line: UnsafeBufferPointer<UInt8>, upTo limit: Int, _ known: inout KnownLines) -> Step {
         byteCount += line.count
-        guard byteCount <= limit, !fields.isFull else {
-            isTooLarge = true
-            return .refused
-        }
+        if byteCount > limit { return refuseSize() }
         if sawHead {
             // Behind a pause libcurl 7.88 hands over in one piece what it has kept of them.
             var rest = unsafe line[...]
-            while let end = unsafe rest.firstIndex(of: 0x0a) {
-                unsafe fields.take(UnsafeBufferPointer(rebasing: rest[...end]), &known)
-                unsafe rest = rest[(end + 1)...]
+            while unsafe !rest.isEmpty {
+                let end = unsafe rest.firstIndex(of: 0x0a).map { $0 + 1 } ?? rest.endIndex
+                guard unsafe fields.take(UnsafeBufferPointer(rebasing: rest[..<end]), &known) else {
+                    return refuseSize()
+                }
+                unsafe rest = rest[end...]
             }
-            if unsafe !rest.isEmpty { unsafe fields.take(UnsafeBufferPointer(rebasing: rest), &known) }
             return .more
         }
         if response == nil {
@@ -57,8 +56,7 @@ struct HeadReception {
         let isEmptyLine = unsafe line[0] == 0x0a || (line.count >= 2 && line[0] == 0x0d && line[1] == 0x0a)
         guard isEmptyLine else {
             if unsafe line[0] | 0x20 == 0x74, unsafe Self.isTransferEncoding(line) { isFramed = true }
-            unsafe fields.take(line, &known)
-            return .more
+            return unsafe fields.take(line, &known) ? .more : refuseSize()
         }
         let section = fields.finish()
         if sawStatus {
@@ -69,6 +67,11 @@ struct HeadReception {
         // An interim response; the real one follows.
         response = nil
         return .more
+    }
+
+    private mutating func refuseSize() -> Step {
+        isTooLarge = true
+        return .refused
     }
 
     /// Hands the head over, once it is whole.

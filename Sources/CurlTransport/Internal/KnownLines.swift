@@ -4,7 +4,8 @@ import HTTPTypes
 /// Lines of response heads that have come before, with what they were read as: a server says most of them each time.
 ///
 /// To read a line anew costs five times as much as to find it here, most of it in the checks and the storage of the type.
-/// Only names of which no value is a secret are kept (``CommonFieldNames``).
+/// What may hold a secret is not kept: fields with other names than the common ones whose values are nobody's
+/// (``CommonFieldNames``), and the reasons of failures, which are free text.
 struct KnownLines {
     private struct Entry<Value> {
         var line: [UInt8] = []
@@ -34,7 +35,7 @@ struct KnownLines {
         let place = unsafe Self.hash(line) % heads.count
         if unsafe line.isEqual(to: heads[place].line) { return heads[place].value }
         guard let head = unsafe ResponseHead.head(line) else { return nil }
-        heads[place] = unsafe Entry(line: Array(line), value: head)
+        if head.status.kind == .successful { heads[place] = unsafe Entry(line: Array(line), value: head) }
         return head
     }
 

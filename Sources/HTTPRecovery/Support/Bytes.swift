@@ -64,7 +64,9 @@ extension StringProtocol {
 extension String {
     /// The text in lower case; most names arrive so, and are kept as they are.
     package var inLowercase: String {
-        utf8.contains(where: \.isUppercase) ? lowercased() : self
+        // Without a closure for each byte: each request asks for this.
+        for byte in utf8 where byte.isUppercase { return lowercased() }
+        return self
     }
 }
 
