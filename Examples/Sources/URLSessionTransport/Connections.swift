@@ -33,8 +33,9 @@ final class Connections: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Starts a transfer.
     func perform(_ request: URLRequest, for attempt: Attempt) {
-        guard let session = session.withLock({ $0 }) else { return attempt.completed(URLError(.cancelled)) }
-        let task = session.dataTask(with: request)
+        // A session that was closed in between would end the program.
+        let begun = session.withLock { session in session.map { ($0, $0.dataTask(with: request)) } }
+        guard let (session, task) = begun else { return attempt.completed(URLError(.cancelled)) }
         attempts.withLock { $0[task.taskIdentifier] = attempt }
         task.resume()
         attempt.began { task.cancel() }

@@ -50,7 +50,7 @@ struct FileLease: Credentials.Lease {
     private func carryOut(_ body: @escaping @Sendable (inout LeaseEntry) -> Bool) async throws -> Bool {
         // Others hold the lock only for as long as they write a file.
         for _ in 0..<200 {
-            let result: Bool? = try await SerialThread.files.run { [file, fence] in
+            let result: Bool? = try await WorkerThreads.files.run { [file, fence] in
                 try file.withLock {
                     guard var entry = try file.leaseEntry(), entry.fence == fence, body(&entry) else { return false }
                     try file.writeLease(entry)

@@ -78,7 +78,7 @@ public final class FileTokenStore: TokenStore {
     ///
     /// - Throws: ``Credentials/StoreError`` when the file cannot be read.
     public func read() async throws -> Credentials.Stored {
-        try await SerialThread.files.run { [file] in try file.load() }
+        try await WorkerThreads.files.run { [file] in try file.load() }
     }
 
     /// Writes credentials, if the file still holds the version.
@@ -105,7 +105,7 @@ public final class FileTokenStore: TokenStore {
     }
 
     private func attempt(_ credentials: Credentials, insteadOf version: UInt64) async throws -> TokenFile.Written {
-        try await SerialThread.files.run { [file] in try file.replace(version: version, with: credentials) }
+        try await WorkerThreads.files.run { [file] in try file.replace(version: version, with: credentials) }
     }
 
     /// Tries again while another process holds the lock, for as long as that writes a file.
@@ -128,7 +128,7 @@ public final class FileTokenStore: TokenStore {
     /// boot clock. It is over when it is given back, when it runs out, or when its holder is dead: a living one holds a
     /// lock on the file `.holder` beside it.
     public func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? {
-        try await SerialThread.files.run { [file] in try file.acquireLease(for: duration, time: time) }
+        try await WorkerThreads.files.run { [file] in try file.acquireLease(for: duration, time: time) }
     }
 
     private static let patience: Duration = .seconds(10)

@@ -91,14 +91,17 @@ extension MessageBody {
     /// - Parameters:
     ///   - deadline: Until when it may be read; nil for any time.
     ///   - time: The clock.
+    ///   - threads: Where it is read.
     ///   - leave: Given a read that nobody waits for any more.
     func limited(
         until deadline: TimeSource.Instant?,
         time: TimeSource,
+        on threads: WorkerThreads,
         leaving leave: @escaping @Sendable (AbandonedWork) -> Void
     ) -> MessageBody {
         if bytesInMemory != nil { return self }
-        let chunks = TimedChunks(reader: BodyReader(self), deadline: deadline, time: time, leave: leave)
+        let reader = BodyReader(self)
+        let chunks = TimedChunks(reader: reader, deadline: deadline, time: time, threads: threads, leave: leave)
         return MessageBody(once: chunks, length: length)
     }
 }
@@ -134,8 +137,8 @@ private struct TimedChunks: AsyncSequence, Sendable {
         mutating func next() async throws -> ArraySlice<UInt8>? {
             if let failure { throw failure }
             do {
-                return try await chunks.time.withCutoff(at: chunks.deadline, leaving: chunks.leave) {
-                    [reader = chunks.reader] in
+                let (time, reader) = (chunks.time, chunks.reader)
+                return try await time.withCutoff(at: chunks.deadline, on: chunks.threads, leaving: chunks.leave) {
                     try await reader.next()
                 }
             } catch {
@@ -150,6 +153,7 @@ private struct TimedChunks: AsyncSequence, Sendable {
     let reader: BodyReader
     let deadline: TimeSource.Instant?
     let time: TimeSource
+    let threads: WorkerThreads
     let leave: @Sendable (AbandonedWork) -> Void
 
     func makeAsyncIterator() -> AsyncIterator {

@@ -46,7 +46,7 @@ private struct FileChunks: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         let path: String
         let size: Int
-        let thread = SerialThread()
+        let thread = WorkerThreads()
         var file: OpenFile?
 
         mutating func next() async throws -> ArraySlice<UInt8>? {

@@ -10,12 +10,14 @@ extension TimeSource {
     ///
     /// - Parameters:
     ///   - instant: Until when it is waited for; nil for any time.
+    ///   - threads: Where the operation runs, which may block them.
     ///   - leave: Given what is left to itself.
     ///   - operation: The operation, in a task of its own.
     /// - Throws: `TimeoutExceeded` when the time has passed; `CancellationError` as soon as the task is cancelled;
     ///   whatever the operation throws else.
     func withCutoff<Result: Sendable>(
         at instant: Instant?,
+        on threads: WorkerThreads,
         leaving leave: (AbandonedWork) -> Void,
         _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -23,8 +25,10 @@ extension TimeSource {
         try Task.checkCancellation()
         let flight = Flight<Result>()
         let gone = Flight<Void>()
-        let work = Task {
+        let work = Task(executorPreference: threads) {
             defer { gone.land(.success(())) }
+            // Nobody waits for what has not even begun.
+            if flight.result != nil { return }
             do {
                 flight.land(.success(try await operation()))
             } catch {

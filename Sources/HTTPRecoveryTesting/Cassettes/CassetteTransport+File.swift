@@ -84,7 +84,7 @@ extension CassetteTransport {
 
     private static func write(_ cassette: Cassette, to path: String) async throws {
         let text = Array(cassette.text.utf8)
-        try await SerialThread.files.run {
+        try await WorkerThreads.files.run {
             // Beside it, and put in its place when it is whole: a run that is ended meanwhile leaves the old one.
             let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0...UInt64.max)).part"
             guard let file = unsafe fopen(temporary, "wxe") else { throw Unwritable(path: path, errno: errno) }

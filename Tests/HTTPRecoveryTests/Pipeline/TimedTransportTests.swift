@@ -237,4 +237,54 @@ import Testing
         await first.shutdown()
         await second.shutdown()
     }
+
+    // MARK: What blocks its threads
+
+    /// A transport that has locked itself up: whatever it is asked for, it blocks the thread that asks.
+    private final class LockedUp: HTTPTransport {
+        let name = "locked up"
+        let release = FaultServer.Gate()
+        /// Whether somebody was held up for so long that the test would not have gone on by itself.
+        let isOverdue = Locked(false)
+
+        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
+        {
+            block()
+            throw TransportError(.shutDown, .unknown)
+        }
+
+        func shutdown() async { block() }
+
+        private func block() {
+            let begun = ContinuousClock.now
+            release.wait(milliseconds: 120_000)
+            if begun.duration(to: .now) > .seconds(110) { isOverdue.withLock { $0 = true } }
+        }
+    }
+
+    @Test func whatBlocksHoldsUpNobodyElse() async throws {
+        let lockedUp = LockedUp()
+        let transport = TimedTransport(lockedUp, time: clock.timeSource())
+        let attempts = (0..<64).map { _ in
+            Task { try await transport.send(Bench.get, body: nil, options: AttemptOptions(timeout: .seconds(2))) }
+        }
+        await clock.waitForSleepers(attempts.count)
+        clock.advance(by: .seconds(2))
+        for attempt in attempts {
+            let error = await #expect(throws: TransportError.self) { try await attempt.value }
+            #expect(error?.code == .timedOut)
+        }
+        await clock.waitForSleepers(attempts.count)
+        clock.advance(by: TimedTransport.grace)
+        let time = Task { [clock] in
+            while !Task.isCancelled {
+                await clock.waitForSleepers(1)
+                clock.advance(by: TimedTransport.grace)
+            }
+        }
+        await transport.shutdown()
+        time.cancel()
+        #expect(!lockedUp.isOverdue.withLock { $0 })
+        lockedUp.release.open()
+    }
 }
