@@ -91,12 +91,12 @@ extension MessageBody {
     /// - Parameters:
     ///   - deadline: Until when it may be read; nil for any time.
     ///   - time: The clock.
-    ///   - threads: Where it is read.
+    ///   - threads: Where it is read; nil for where tasks run.
     ///   - leave: Given a read that nobody waits for any more.
     func limited(
         until deadline: TimeSource.Instant?,
         time: TimeSource,
-        on threads: WorkerThreads,
+        on threads: WorkerThreads?,
         leaving leave: @escaping @Sendable (AbandonedWork) -> Void
     ) -> MessageBody {
         if bytesInMemory != nil { return self }
@@ -153,7 +153,7 @@ private struct TimedChunks: AsyncSequence, Sendable {
     let reader: BodyReader
     let deadline: TimeSource.Instant?
     let time: TimeSource
-    let threads: WorkerThreads
+    let threads: WorkerThreads?
     let leave: @Sendable (AbandonedWork) -> Void
 
     func makeAsyncIterator() -> AsyncIterator {

@@ -199,7 +199,7 @@ final class AttemptStage: Sendable {
         // Whether another attempt can be in time: one that a layer has bounded gets a fresh proof, what the call itself
         // is bounded by stays over.
         if error.code == .sendLimitPassed {
-            error.isTransient = context.sendBy != nil && !(context.callLimit.map(isOver) ?? false)
+            error.isTransient = context.sendBy != nil && !(context.callLimit.map(transport.isTooLate) ?? false)
         }
         let outcome = context.outcome(of: error, for: request)
         let now = context.runtime.time.now
@@ -229,11 +229,6 @@ final class AttemptStage: Sendable {
         return [.attempt(attempt)]
     }
 
-    /// Whether a request with the limit is not handed over any more.
-    private func isOver(_ limit: AttemptOptions.SendLimit) -> Bool {
-        limit.isReached(in: transport.keepsSendLimits ? .zero : AttemptOptions.SendLimit.margin)
-    }
-
     /// The time that the transport has.
     ///
     /// - Throws: `TransportError` if none is left.
@@ -245,10 +240,8 @@ final class AttemptStage: Sendable {
             options.isOnNewConnection = context.record.wasWronglyConnected
         }
         if context.mayHaveSendLimit, let limit = context.sendLimit {
-            if isOver(limit) {
-                throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
-            }
             options.sendLimit = limit
+            try transport.checkSendLimit(of: options)
         }
         if time.isOver {
             throw TransportError(.timedOut, .neverSent, message: "the time was over before the request was sent")

@@ -10,14 +10,14 @@ extension TimeSource {
     ///
     /// - Parameters:
     ///   - instant: Until when it is waited for; nil for any time.
-    ///   - threads: Where the operation runs, which may block them.
+    ///   - threads: Where the operation runs, which may block them; nil for where tasks run.
     ///   - leave: Given what is left to itself.
     ///   - operation: The operation, in a task of its own.
     /// - Throws: `TimeoutExceeded` when the time has passed; `CancellationError` as soon as the task is cancelled;
     ///   whatever the operation throws else.
     func withCutoff<Result: Sendable>(
         at instant: Instant?,
-        on threads: WorkerThreads,
+        on threads: WorkerThreads?,
         leaving leave: (AbandonedWork) -> Void,
         _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

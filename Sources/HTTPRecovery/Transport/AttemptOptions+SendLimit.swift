@@ -34,3 +34,16 @@ extension AttemptOptions {
         }
     }
 }
+
+extension HTTPTransport {
+    /// Whether a request with the limit is not handed over any more.
+    func isTooLate(_ limit: AttemptOptions.SendLimit) -> Bool {
+        limit.isReached(in: keepsSendLimits ? .zero : AttemptOptions.SendLimit.margin)
+    }
+
+    /// Refuses a request that would be handed over too late.
+    func checkSendLimit(of options: AttemptOptions) throws(TransportError) {
+        guard let limit = options.sendLimit, isTooLate(limit) else { return }
+        throw TransportError(.sendLimitPassed, .neverSent, message: "it was too late to send the request")
+    }
+}

@@ -13,25 +13,27 @@ package struct TimedTransport: HTTPTransport {
     static let grace = Duration.seconds(1)
     /// How long a shutdown waits for attempts that were cancelled.
     private static let patience = Duration.seconds(1)
+    /// How long a shutdown may block its thread until it is taken for locked up.
+    private static let blocked = Duration.seconds(5)
 
     private let transport: any HTTPTransport
     private let time: TimeSource
-    /// How many attempts are left to themselves and have not ended.
-    private let left = Locked(0)
-    /// Those of them that were cancelled.
+    /// The attempts that were cancelled and have not ended.
     private let leaving = InFlight()
     /// Whether the transport is being shut down, or was.
     private let isClosed = Locked(false)
     /// Lands when the transport was shut down.
     private let end = Flight<Void>()
-    /// Where the transport's own work is done.
-    private let threads = WorkerThreads(atMost: 8)
+    /// Where the transport's own work is done; nil for the concurrency runtime's threads, as where a test moves the clock:
+    /// it counts on the runtime's turns.
+    private let threads: WorkerThreads?
     /// Where it is cancelled.
     private let cancelling = WorkerThreads()
 
     package init(_ transport: any HTTPTransport, time: TimeSource) {
         self.transport = transport
         self.time = time
+        threads = time.bootClock == nil ? nil : WorkerThreads(atMost: 8)
     }
 
     package var name: String { transport.name }
@@ -46,7 +48,9 @@ package struct TimedTransport: HTTPTransport {
         let end = options.timeout.map { time.now.advanced(by: $0) }
         do {
             var response = try await time.withCutoff(at: end, on: threads, leaving: abandon) { [transport, isClosed] in
+                // It may have waited for a thread.
                 if isClosed.withLock({ $0 }) { throw TransportError(.shutDown, .neverSent) }
+                try transport.checkSendLimit(of: options)
                 return try await transport.send(request, body: body, options: options)
             }
             response.body = response.body.limited(until: end, time: time, on: threads, leaving: abandon)
@@ -58,11 +62,6 @@ package struct TimedTransport: HTTPTransport {
 
     /// Cancels an attempt that does not end by itself, but not while the transport is shut down, which may end it.
     private func abandon(_ attempt: AbandonedWork) {
-        left.withLock { $0 += 1 }
-        Task {
-            await attempt.task.value
-            left.withLock { $0 -= 1 }
-        }
         Task {
             if await lands(attempt.gone, within: Self.grace) { return }
             guard leaving.enter() else {
@@ -82,31 +81,35 @@ package struct TimedTransport: HTTPTransport {
     }
 
     package func shutdown() async {
-        // Who shuts down may be cancelled; the transport is to be left in peace all the same.
-        await Task { await shutDown() }.value
-    }
-
-    private func shutDown() async {
         isClosed.withLock { $0 = true }
         if let gone = leaving.close() { _ = await lands(gone, within: Self.patience) }
         // What has begun gets to where it is a transfer, which the shutdown ends: Foundation's session crashes if it is
         // asked for one after its end.
-        if let idle = threads.idle() { _ = await lands(idle, within: Self.patience) }
+        if let idle = threads?.idle() { _ = await lands(idle, within: Self.patience) }
         // On a thread of its own: the others may be what it has to free.
-        let closed = Flight<Void>()
-        Task(executorPreference: WorkerThreads()) { [transport] in
+        let own = threads.map { _ in WorkerThreads() }
+        let closing = Task(executorPreference: own) { [transport, end] in
             await transport.shutdown()
-            closed.land(.success(()))
+            end.land(.success(()))
         }
-        // What holds up an attempt that is left to itself may hold up this for ever too.
-        while await !lands(closed, within: Self.patience), left.withLock({ $0 == 0 }) {}
-        end.land(.success(()))
+        await withTaskCancellationHandler {
+            guard let own else { return await closing.value }
+            // While a shutdown waits for transfers its thread is free.
+            while await !lands(end, within: Self.patience) {
+                if let idle = own.idle(), await !lands(idle, within: Self.blocked) { return }
+            }
+        } onCancel: {
+            cancelling.enqueue { closing.cancel() }
+        }
     }
 
+    /// Whether it lands in time, also if whoever waits is cancelled: the transport is to be left in peace all the same.
     private func lands(_ flight: Flight<Void>, within duration: Duration) async -> Bool {
-        let landed: Void? = try? await time.withTimeout(until: time.now.advanced(by: duration)) {
-            try await flight.value
-        }
-        return landed != nil
+        await Task { [time] in
+            let landed: Void? = try? await time.withTimeout(until: time.now.advanced(by: duration)) {
+                try await flight.value
+            }
+            return landed != nil
+        }.value
     }
 }

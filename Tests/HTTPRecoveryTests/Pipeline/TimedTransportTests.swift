@@ -258,33 +258,67 @@ import Testing
         private func block() {
             let begun = ContinuousClock.now
             release.wait(milliseconds: 120_000)
-            if begun.duration(to: .now) > .seconds(110) { isOverdue.withLock { $0 = true } }
+            guard begun.duration(to: .now) > .seconds(110) else { return }
+            isOverdue.withLock { $0 = true }
+            release.open()
         }
     }
 
+    /// By the machine's clock: where a test moves the clock, a transport has no threads of its own.
     @Test func whatBlocksHoldsUpNobodyElse() async throws {
         let lockedUp = LockedUp()
-        let transport = TimedTransport(lockedUp, time: clock.timeSource())
+        let transport = TimedTransport(lockedUp, time: .system)
+        let options = AttemptOptions(timeout: .milliseconds(20))
         let attempts = (0..<64).map { _ in
-            Task { try await transport.send(Bench.get, body: nil, options: AttemptOptions(timeout: .seconds(2))) }
+            Task { try await transport.send(Bench.get, body: nil, options: options) }
         }
-        await clock.waitForSleepers(attempts.count)
-        clock.advance(by: .seconds(2))
         for attempt in attempts {
             let error = await #expect(throws: TransportError.self) { try await attempt.value }
             #expect(error?.code == .timedOut)
         }
-        await clock.waitForSleepers(attempts.count)
-        clock.advance(by: TimedTransport.grace)
-        let time = Task { [clock] in
-            while !Task.isCancelled {
-                await clock.waitForSleepers(1)
-                clock.advance(by: TimedTransport.grace)
-            }
-        }
         await transport.shutdown()
-        time.cancel()
         #expect(!lockedUp.isOverdue.withLock { $0 })
+        let late = await #expect(throws: TransportError.self) {
+            try await transport.send(Bench.get, body: nil, options: options)
+        }
+        #expect(late?.code == .timedOut || late?.code == .shutDown)
         lockedUp.release.open()
+    }
+
+    /// A shutdown that waits for what it ends, and is not hurried.
+    private final class Slow: HTTPTransport {
+        let name = "slow"
+        let end = Flight<Void>()
+        let isEnding = Locked(false)
+        let isCancelledMeanwhile = Locked(false)
+
+        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
+        {
+            await withTaskCancellationHandler {
+                _ = try? await Task { [end] in try await end.value }.value
+            } onCancel: {
+                let isEnding = isEnding.withLock { $0 }
+                isCancelledMeanwhile.withLock { $0 = isEnding }
+            }
+            throw TransportError(.shutDown, .unknown)
+        }
+
+        func shutdown() async {
+            isEnding.withLock { $0 = true }
+            try? await Task.sleep(for: TimedTransport.grace * 3)
+            end.land(.success(()))
+        }
+    }
+
+    @Test func aSlowShutdownIsWaitedForAndNothingCancelledMeanwhile() async throws {
+        let slow = Slow()
+        let transport = TimedTransport(slow, time: .system)
+        let attempt = Task {
+            try await transport.send(Bench.get, body: nil, options: AttemptOptions(timeout: .milliseconds(20)))
+        }
+        await #expect(throws: TransportError.self) { try await attempt.value }
+        await transport.shutdown()
+        #expect(slow.end.result != nil)
+        #expect(!slow.isCancelledMeanwhile.withLock { $0 })
     }
 }
