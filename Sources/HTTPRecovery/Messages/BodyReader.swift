@@ -100,8 +100,8 @@ extension MessageBody {
         leaving leave: @escaping @Sendable (AbandonedWork) -> Void
     ) -> MessageBody {
         if bytesInMemory != nil { return self }
-        let reader = BodyReader(self)
-        let chunks = TimedChunks(reader: reader, deadline: deadline, time: time, threads: threads, leave: leave)
+        let reader = ForeignReader(BodyReader(self), threads)
+        let chunks = TimedChunks(reader: reader, deadline: deadline, time: time, leave: leave)
         return MessageBody(once: chunks, length: length)
     }
 }
@@ -128,6 +128,26 @@ private struct ReaderChunks: AsyncSequence, Sendable {
     }
 }
 
+/// The reader of a body of a foreign transport, which ends a transfer when the body is let go of: that may block.
+private final class ForeignReader: Sendable {
+    let threads: WorkerThreads?
+    private let reader: Locked<BodyReader?>
+
+    init(_ reader: BodyReader, _ threads: WorkerThreads?) {
+        self.reader = Locked(reader)
+        self.threads = threads
+    }
+
+    func next() async throws -> ArraySlice<UInt8>? {
+        try await reader.withLock { $0 }?.next()
+    }
+
+    deinit {
+        // Nobody else holds it, so that it goes where it is taken.
+        threads?.enqueue { [reader] in _ = reader.withLock { $0.take() } }
+    }
+}
+
 private struct TimedChunks: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         let chunks: TimedChunks
@@ -138,7 +158,7 @@ private struct TimedChunks: AsyncSequence, Sendable {
             if let failure { throw failure }
             do {
                 let (time, reader) = (chunks.time, chunks.reader)
-                return try await time.withCutoff(at: chunks.deadline, on: chunks.threads, leaving: chunks.leave) {
+                return try await time.withCutoff(at: chunks.deadline, on: reader.threads, leaving: chunks.leave) {
                     try await reader.next()
                 }
             } catch {
@@ -150,10 +170,9 @@ private struct TimedChunks: AsyncSequence, Sendable {
         }
     }
 
-    let reader: BodyReader
+    let reader: ForeignReader
     let deadline: TimeSource.Instant?
     let time: TimeSource
-    let threads: WorkerThreads?
     let leave: @Sendable (AbandonedWork) -> Void
 
     func makeAsyncIterator() -> AsyncIterator {

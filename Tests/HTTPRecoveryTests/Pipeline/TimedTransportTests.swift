@@ -240,28 +240,33 @@ import Testing
 
     // MARK: What blocks its threads
 
-    /// A transport that has locked itself up: whatever it is asked for, it blocks the thread that asks.
-    private final class LockedUp: HTTPTransport {
-        let name = "locked up"
+    /// What blocks the thread that comes to it.
+    private final class Lock: Sendable {
         let release = FaultServer.Gate()
         /// Whether somebody was held up for so long that the test would not have gone on by itself.
         let isOverdue = Locked(false)
 
-        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
-        {
-            block()
-            throw TransportError(.shutDown, .unknown)
-        }
-
-        func shutdown() async { block() }
-
-        private func block() {
+        func block() {
             let begun = ContinuousClock.now
             release.wait(milliseconds: 120_000)
             guard begun.duration(to: .now) > .seconds(110) else { return }
             isOverdue.withLock { $0 = true }
             release.open()
         }
+    }
+
+    /// A transport that has locked itself up, whatever it is asked for.
+    private struct LockedUp: HTTPTransport {
+        let name = "locked up"
+        let lock = Lock()
+
+        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
+        {
+            lock.block()
+            throw TransportError(.shutDown, .unknown)
+        }
+
+        func shutdown() async { lock.block() }
     }
 
     /// By the machine's clock: where a test moves the clock, a transport has no threads of its own.
@@ -277,12 +282,50 @@ import Testing
             #expect(error?.code == .timedOut)
         }
         await transport.shutdown()
-        #expect(!lockedUp.isOverdue.withLock { $0 })
+        #expect(!lockedUp.lock.isOverdue.withLock { $0 })
         let late = await #expect(throws: TransportError.self) {
             try await transport.send(Bench.get, body: nil, options: options)
         }
         #expect(late?.code == .timedOut || late?.code == .shutDown)
-        lockedUp.release.open()
+        lockedUp.lock.release.open()
+    }
+
+    /// A transport whose transfers end when their bodies are let go of.
+    private struct Held: HTTPTransport {
+        final class Transfer: Sendable {
+            let lock: Lock
+
+            init(_ lock: Lock) { self.lock = lock }
+
+            deinit { lock.block() }
+        }
+
+        struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+            let transfer: Transfer
+
+            func next() async throws -> ArraySlice<UInt8>? { nil }
+            func makeAsyncIterator() -> Chunks { self }
+        }
+
+        let name = "held"
+        let lock = Lock()
+
+        func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
+        {
+            let body = MessageBody(once: Chunks(transfer: Transfer(lock)), length: nil)
+            return TransportResponse(head: HTTPResponse(status: .ok), body: body)
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test func whoLetsGoOfABodyIsNotHeldUp() async throws {
+        let held = Held()
+        let transport = TimedTransport(held, time: .system)
+        let status = try await transport.send(Bench.get, body: nil, options: AttemptOptions()).head.status
+        #expect(status == .ok)
+        #expect(!held.lock.isOverdue.withLock { $0 })
+        held.lock.release.open()
     }
 
     /// A shutdown that waits for what it ends, and is not hurried.
