@@ -27,6 +27,9 @@ final class InFlight: Sendable {
         }
     }
 
+    /// Whether no more may begin.
+    var isClosed: Bool { word.load(ordering: .acquiring) & Self.closed != 0 }
+
     /// Takes note of one that has ended.
     func leave() {
         if word.subtract(Self.one, ordering: .acquiringAndReleasing).newValue == Self.closed { land() }

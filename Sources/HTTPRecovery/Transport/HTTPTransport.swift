@@ -15,7 +15,8 @@ public protocol HTTPTransport: Sendable {
     /// If it does not (the default), the pipeline races each attempt against its clock. Nobody waits then for what is
     /// cut off; it is cancelled if no answer has come for a second after, and not while the transport is shut down.
     /// By the machine's clock, ``send(_:body:options:)``, reading bodies and letting go of them run on threads of their own
-    /// then, up to eight at a time: a transport that blocks holds up neither the concurrency runtime nor other clients.
+    /// then, up to eight at a time: where they block, they hold up neither the concurrency runtime nor other clients. Actors
+    /// and tasks of the transport's own run where the runtime has them run.
     var enforcesTimeouts: Bool { get }
 
     /// Whether the transport itself keeps ``AttemptOptions/sendLimit``: it looks at it at the last moment before the

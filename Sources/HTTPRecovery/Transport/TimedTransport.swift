@@ -18,10 +18,8 @@ package struct TimedTransport: HTTPTransport {
 
     private let transport: any HTTPTransport
     private let time: TimeSource
-    /// The attempts that were cancelled and have not ended.
+    /// The attempts that were cancelled and have not ended; closed once the transport is being shut down.
     private let leaving = InFlight()
-    /// Whether the transport is being shut down, or was.
-    private let isClosed = Locked(false)
     /// Lands when the transport was shut down.
     private let end = Flight<Void>()
     /// Where the transport's own work is done; nil for the concurrency runtime's threads, as where a test moves the clock:
@@ -47,9 +45,9 @@ package struct TimedTransport: HTTPTransport {
     ) async throws -> TransportResponse {
         let end = options.timeout.map { time.now.advanced(by: $0) }
         do {
-            var response = try await time.withCutoff(at: end, on: threads, leaving: abandon) { [transport, isClosed] in
+            var response = try await time.withCutoff(at: end, on: threads, leaving: abandon) { [transport, leaving] in
                 // It may have waited for a thread.
-                if isClosed.withLock({ $0 }) { throw TransportError(.shutDown, .neverSent) }
+                if leaving.isClosed { throw TransportError(.shutDown, .neverSent) }
                 try transport.checkSendLimit(of: options)
                 return try await transport.send(request, body: body, options: options)
             }
@@ -81,7 +79,6 @@ package struct TimedTransport: HTTPTransport {
     }
 
     package func shutdown() async {
-        isClosed.withLock { $0 = true }
         if let gone = leaving.close() { _ = await lands(gone, within: Self.patience) }
         // What has begun gets to where it is a transfer, which the shutdown ends: Foundation's session crashes if it is
         // asked for one after its end.

@@ -243,10 +243,12 @@ import Testing
     /// What blocks the thread that comes to it.
     private final class Lock: Sendable {
         let release = FaultServer.Gate()
+        let blocked = Locked(0)
         /// Whether somebody was held up for so long that the test would not have gone on by itself.
         let isOverdue = Locked(false)
 
         func block() {
+            blocked.withLock { $0 += 1 }
             let begun = ContinuousClock.now
             release.wait(milliseconds: 120_000)
             guard begun.duration(to: .now) > .seconds(110) else { return }
@@ -269,24 +271,31 @@ import Testing
         func shutdown() async { lock.block() }
     }
 
-    /// By the machine's clock: where a test moves the clock, a transport has no threads of its own.
+    /// Time that the test moves, and which is the machine's to a transport: where it is not, it has no threads of its own.
+    private var machineTime: TimeSource { TimeSource(clock.timeSource(), bootClock: .system) }
+
     @Test func whatBlocksHoldsUpNobodyElse() async throws {
         let lockedUp = LockedUp()
-        let transport = TimedTransport(lockedUp, time: .system)
-        let options = AttemptOptions(timeout: .milliseconds(20))
+        let transport = TimedTransport(lockedUp, time: machineTime)
+        let options = AttemptOptions(timeout: .seconds(2))
         let attempts = (0..<64).map { _ in
             Task { try await transport.send(Bench.get, body: nil, options: options) }
+        }
+        while lockedUp.lock.blocked.withLock({ $0 }) < 8 { await Task.yield() }
+        await clock.waitForSleepers(attempts.count)
+        let time = Task { [clock] in
+            while !Task.isCancelled {
+                await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(1))
+            }
         }
         for attempt in attempts {
             let error = await #expect(throws: TransportError.self) { try await attempt.value }
             #expect(error?.code == .timedOut)
         }
         await transport.shutdown()
+        time.cancel()
         #expect(!lockedUp.lock.isOverdue.withLock { $0 })
-        let late = await #expect(throws: TransportError.self) {
-            try await transport.send(Bench.get, body: nil, options: options)
-        }
-        #expect(late?.code == .timedOut || late?.code == .shutDown)
         lockedUp.lock.release.open()
     }
 
@@ -321,7 +330,7 @@ import Testing
 
     @Test func whoLetsGoOfABodyIsNotHeldUp() async throws {
         let held = Held()
-        let transport = TimedTransport(held, time: .system)
+        let transport = TimedTransport(held, time: machineTime)
         let status = try await transport.send(Bench.get, body: nil, options: AttemptOptions()).head.status
         #expect(status == .ok)
         #expect(!held.lock.isOverdue.withLock { $0 })
@@ -331,37 +340,53 @@ import Testing
     /// A shutdown that waits for what it ends, and is not hurried.
     private final class Slow: HTTPTransport {
         let name = "slow"
+        let begun = Flight<Void>()
+        let ending = Flight<Void>()
         let end = Flight<Void>()
-        let isEnding = Locked(false)
-        let isCancelledMeanwhile = Locked(false)
+        let isCancelled = Locked(false)
 
         func send(_ request: HTTPRequest, body: MessageBody?, options: AttemptOptions) async throws -> TransportResponse
         {
+            begun.land(.success(()))
             await withTaskCancellationHandler {
                 _ = try? await Task { [end] in try await end.value }.value
             } onCancel: {
-                let isEnding = isEnding.withLock { $0 }
-                isCancelledMeanwhile.withLock { $0 = isEnding }
+                isCancelled.withLock { $0 = true }
             }
             throw TransportError(.shutDown, .unknown)
         }
 
         func shutdown() async {
-            isEnding.withLock { $0 = true }
-            try? await Task.sleep(for: TimedTransport.grace * 3)
-            end.land(.success(()))
+            ending.land(.success(()))
+            _ = try? await end.value
         }
     }
 
     @Test func aSlowShutdownIsWaitedForAndNothingCancelledMeanwhile() async throws {
         let slow = Slow()
-        let transport = TimedTransport(slow, time: .system)
+        let transport = TimedTransport(slow, time: machineTime)
         let attempt = Task {
-            try await transport.send(Bench.get, body: nil, options: AttemptOptions(timeout: .milliseconds(20)))
+            try await transport.send(Bench.get, body: nil, options: AttemptOptions(timeout: .seconds(2)))
         }
+        _ = try await slow.begun.value
+        await clock.waitForSleeper(of: .seconds(2), purpose: .guard)
+        clock.advance(by: .seconds(2))
         await #expect(throws: TransportError.self) { try await attempt.value }
-        await transport.shutdown()
-        #expect(slow.end.result != nil)
-        #expect(!slow.isCancelledMeanwhile.withLock { $0 })
+        let isShutDown = Locked(false)
+        let shutdown = Task {
+            await transport.shutdown()
+            isShutDown.withLock { $0 = true }
+        }
+        _ = try await slow.ending.value
+        for _ in 0..<8 {
+            await clock.waitForSleeper(of: TimedTransport.grace, purpose: .guard)
+            clock.advance(by: TimedTransport.grace)
+        }
+        // Whoever waits on has set the next time.
+        await clock.waitForSleeper(of: TimedTransport.grace, purpose: .guard)
+        #expect(!isShutDown.withLock { $0 })
+        #expect(!slow.isCancelled.withLock { $0 })
+        slow.end.land(.success(()))
+        await shutdown.value
     }
 }
