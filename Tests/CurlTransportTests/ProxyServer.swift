@@ -70,12 +70,13 @@ struct ProxyServer: Sendable {
         guard let request = connection.read(exactly: 4), let count = connection.read(exactly: 1)?.first else {
             return false
         }
-        // An address of four bytes, or a name with its length in front.
-        let isName = request[3] == 3
-        guard let rest = connection.read(exactly: isName ? Int(count) : 3), let port = connection.read(exactly: 2)
-        else { return false }
+        // An address of four or sixteen bytes, or a name with its length in front.
+        let length = [1: 3, 3: Int(count), 4: 15][request[3]]
+        guard let length, let rest = connection.read(exactly: length), let port = connection.read(exactly: 2) else {
+            return false
+        }
         let address = ([count] + rest).map { "\($0)" }.joined(separator: ".")
-        let host = isName ? String(decoding: rest, as: UTF8.self) : address
+        let host = request[3] == 3 ? String(decoding: rest, as: UTF8.self) : address
         record(connection, "\(host):\(Int(port[0]) << 8 | Int(port[1]))", given)
         return connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
     }

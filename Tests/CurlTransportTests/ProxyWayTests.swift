@@ -26,9 +26,22 @@ struct ProxyWayTests {
     func socksWithoutNamesGetsAnAddress() async throws {
         let server = try FaultServer { .echo($0) }
         let proxy = try ProxyServer(.socks, target: server.port)
-        let transport = CurlTransport.patient(.init(proxy: .url("socks5://\(proxy.authority)")))
+        var configuration = CurlTransport.Configuration(proxy: .url("socks5://\(proxy.authority)"))
+        configuration.addressFamily = .ipv4
+        let transport = CurlTransport.patient(configuration)
         #expect(try await transport.fetch(.to("localhost:81")).head.status == .ok)
         #expect(proxy.asked == ["127.0.0.1:81 -"])
+    }
+
+    /// From version 8 on libcurl drops an empty query by itself.
+    @Test
+    func aProxyIsAskedForTheURLAsItIs() async throws {
+        let proxy = try FaultServer { .echo($0) }
+        let transport = CurlTransport.patient(.init(proxy: .url("http://127.0.0.1:\(proxy.port)")))
+        for path in ["/a?", "/a", "/a?b?", "/?"] {
+            let (_, body) = try await transport.fetch(.to("origin.example:81", .get, path))
+            #expect(body.hasPrefix("GET http://origin.example:81\(path) HTTP/1.1\r\n"), "\(body)")
+        }
     }
 
     @Test(.enabled(if: TLSFront.isAvailable))

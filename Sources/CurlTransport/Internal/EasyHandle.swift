@@ -23,6 +23,7 @@ final class EasyHandle {
     /// Whether libcurl reports its log, which it does if HTTP/2 may be spoken.
     private(set) var logs = false
     private var isCustom = false
+    private var hasTarget = false
     private var isOnNewConnection = false
     private var bufferSize = 0
     private var savedAnswer: SavedAnswer?
@@ -148,14 +149,15 @@ final class EasyHandle {
     func begin(_ transfer: Transfer, milliseconds: Int?) {
         self.transfer = transfer
         let request = transfer.request
+        let target = loop.requestTarget(of: request)
         // libcurl copies the text before the closure ends.
         unsafe transfer.text.withUnsafeBufferPointer { text in
-            _ = unsafe ccurl_set_string(
-                handle,
-                CURLOPT_URL,
-                UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
-            )
+            let url = unsafe UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            _ = unsafe ccurl_set_string(handle, CURLOPT_URL, url)
+            guard target != nil || hasTarget else { return }
+            _ = unsafe ccurl_set_string(handle, CURLOPT_REQUEST_TARGET, target.flatMap { unsafe url?.advanced(by: $0) })
         }
+        hasTarget = target != nil
         // libcurl's own timer costs nothing, and a task beside the transfer would.
         set(CURLOPT_TIMEOUT_MS, milliseconds ?? 0)
         setMethod(request)

@@ -26,6 +26,8 @@ struct EncodedRequest: Sendable {
     var text: [UInt8]
     /// Where the header lines begin, and how many there are.
     let headers: (start: Int, count: Int)
+    /// Where the path begins, if it ends in an empty query: from version 8 on libcurl drops the question mark.
+    let pathWithEmptyQuery: Int?
     let body: Body
     /// Whether the transport asks for a content coding and undoes it.
     let decodes: Bool
@@ -58,6 +60,7 @@ struct EncodedRequest: Sendable {
         for byte in url[path...] where byte <= 0x20 || byte >= 0x7f {
             throw .invalid("the path holds a character that must be percent-encoded")
         }
+        let isQueryEmpty = url[path...].firstIndex(of: UInt8(ascii: "?")) == url.count - 1
         url.append(0)
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
@@ -95,6 +98,7 @@ struct EncodedRequest: Sendable {
         if decodes { lines.append("Accept-Encoding: ", Libcurl.contentCodings) }
         self.text = lines.bytes
         self.headers = (start, lines.count)
+        self.pathWithEmptyQuery = isQueryEmpty ? path : nil
     }
 
     /// The bytes of the body that are in memory.

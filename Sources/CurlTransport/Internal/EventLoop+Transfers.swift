@@ -28,6 +28,17 @@ extension EventLoop {
         return configuration.httpVersion.option(isTLS: isTLS)
     }
 
+    /// Where in its text a request has what its first line is to ask for, if libcurl would not keep it as it is.
+    func requestTarget(of request: EncodedRequest) -> Int? {
+        guard let path = request.pathWithEmptyQuery else { return nil }
+        // What a proxy is asked for without a tunnel is the whole URL, which servers have to take too (RFC 9112, section
+        // 3.2.2): which of them it is, only libcurl knows. Over HTTP/2 no one form is right for both.
+        guard configuration.proxy.url == "" || request.isTLS else {
+            return configuration.speaksHTTP2WithPriorKnowledge ? nil : 0
+        }
+        return path
+    }
+
     // MARK: Begin
 
     func admit(_ transfer: Transfer) {
@@ -241,6 +252,10 @@ extension EventLoop {
         case .invalidFrame:
             ledger.failures += 1
             transfer?.evidence.hasInvalidFrame = true
+        case .sessionEnded:
+            ledger.failures += 1
+            // libcurl 8.14 waits for the server to close the connection, and fails whatever is on it as soon as it reads again.
+            if let port = transfer?.evidence.localPort { ledger.endReceiving(port: port) }
         case .stream(let id): transfer?.evidence.stream = id
         case .negotiated(let isHTTP2): transfer?.evidence.negotiatesHTTP2 = isHTTP2
         case .goAway(let lastStream):

@@ -15,6 +15,8 @@ extension RefusalEvidence {
         case negotiated(isHTTP2: Bool)
         /// `[HTTP2] [3] received invalid frame: …`, as no other line begins.
         case invalidFrame
+        /// nghttp2 takes nothing more on the connection, as the server has broken the protocol.
+        case sessionEnded
         case failure
         case other
 
@@ -60,6 +62,13 @@ extension RefusalEvidence {
                     self = .other
                     return
                 }
+            case UInt8(ascii: "n"):
+                // nghttp2 shuts down connection with error 1: PROTOCOL_ERROR
+                guard line.take("nghttp2 shuts down connection with error "), line.takeNumber() != nil, line.take(": "),
+                    line.takeName(), line.isAtEnd
+                else { break }
+                self = .sessionEnded
+                return
             case UInt8(ascii: "["):
                 // [HTTP/2] [7] OPENED stream for https://… (the URL is the caller's, and comes last)
                 if line.take("[HTTP/2] ["), let id = line.takeNumber(), line.take("] OPENED stream for ") {
@@ -129,6 +138,16 @@ private struct LogLineReader {
     mutating func takeHexadecimal() -> Bool {
         let start = position
         while position < end, byte(at: position).hexDigitValue != nil { position += 1 }
+        return position > start
+    }
+
+    /// The name of one of HTTP/2's error codes.
+    mutating func takeName() -> Bool {
+        let start = position
+        while position < end {
+            guard byte(at: position).isUppercase || byte(at: position) == UInt8(ascii: "_") else { break }
+            position += 1
+        }
         return position > start
     }
 

@@ -88,6 +88,12 @@ struct ConnectionLedger {
         }
     }
 
+    /// Makes the connection read as if the server had ended it; what is to be sent still goes out.
+    func endReceiving(port: Int32) {
+        guard let socket = sockets[port], socket >= 0 else { return }
+        shutdown(socket, Int32(SHUT_RD))
+    }
+
     /// Whether the connection is known, and neither side has closed it.
     func isAlive(port: Int32) -> Bool {
         guard let socket = sockets[port], socket >= 0 else { return false }

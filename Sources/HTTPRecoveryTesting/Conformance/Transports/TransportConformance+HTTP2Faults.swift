@@ -29,8 +29,12 @@ extension TransportConformance {
         }
 
         /// Frames in place of an answer that are none, or not allowed there.
-        static func invalid(_ word: String, _ frames: @escaping @Sendable (UInt32) -> [UInt8]) -> StreamFault {
-            StreamFault(word, [.connectionLost, .notHTTP], [.unknown]) { .init(frames($0)) }
+        static func invalid(
+            _ word: String,
+            _ certainties: Set<TransportError.Certainty> = [.unknown],
+            _ frames: @escaping @Sendable (UInt32) -> [UInt8]
+        ) -> StreamFault {
+            StreamFault(word, [.connectionLost, .notHTTP], certainties) { .init(frames($0)) }
         }
 
         /// The same in a body.
@@ -151,7 +155,8 @@ extension TransportConformance {
         .invalid("head-of-another-stream") { HTTP2Frame.ok($0 + 2) },
         // An index that no table has.
         .invalid("broken-header-block") { HTTP2Frame.bytes(type: 1, flags: 5, stream: $0, [0xff, 0xff, 0x7f]) },
-        .invalid("interrupted-header-block") {
+        // The status has come, whether what is below the transport hands it over or not.
+        .invalid("interrupted-header-block", [.answered, .unknown]) {
             HTTP2Frame.bytes(type: 1, flags: 0, stream: $0, [0x88]) + HTTP2Frame.settings
         },
         .invalid("no-status") {
@@ -225,7 +230,7 @@ extension TransportConformance {
 
     private static let stalls: [StreamFault] = [
         .stall("never-answered", [.unknown]) { _ in .init() },
-        .stall("stalled-in-header-block", [.unknown]) {
+        .stall("stalled-in-header-block", [.answered, .unknown]) {
             .init(HTTP2Frame.bytes(type: 1, flags: 0, stream: $0, [0x88]))
         },
         .stall("stalled-after-interim", [.unknown]) { .init(HTTP2Frame.headers($0, status: "103", endsStream: false)) },
