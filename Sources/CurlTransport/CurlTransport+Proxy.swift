@@ -61,6 +61,20 @@ extension CurlTransport {
             }
         }
 
+        /// Whether no proxy is asked for a URL in the first line of a request without TLS.
+        var isNeverAsked: Bool {
+            switch choice {
+            case .none: true
+            case .environment: false
+            case .url(let url, _): url.inLowercase.hasPrefix("socks")
+            }
+        }
+
+        /// Whether a proxy is asked for the URL of each request without TLS, in its first line.
+        var isAlwaysAsked: Bool {
+            if case .url(_, except: "") = choice { !isNeverAsked } else { false }
+        }
+
         /// libcurl's option: an empty text is none, nil leaves it to the environment.
         var url: String? {
             switch choice {

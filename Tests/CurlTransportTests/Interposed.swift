@@ -15,8 +15,9 @@ enum Interposed {
         /// How many sockets were opened, and how many while the signal of a broken pipe was ignored.
         var sockets = 0
         var socketsWithSignalIgnored = 0
-        /// How often each name was looked up, where it is one of `lookedUp`.
-        var lookups: [String: Int] = [:]
+        /// How often each name was looked up, where it is one of `lookedUp`, by the kind of address: from version 8.20 on libcurl
+        /// asks for each by itself.
+        var lookups: [String: [CInt: Int]] = [:]
         /// The sizes of what was handed to the system in one piece, where that is large.
         var largePieces: Set<Int> = []
     }
@@ -109,7 +110,8 @@ func interposedLookUp(
     else {
         return unsafe realLookup(name, service, hints, result)
     }
-    Interposed.state.withLock { $0.lookups[text, default: 0] += 1 }
+    let family = unsafe hints?.load(as: addrinfo.self).ai_family ?? AF_UNSPEC
+    Interposed.state.withLock { $0.lookups[text, default: [:]][family, default: 0] += 1 }
     if text.hasSuffix(Interposed.hanging) {
         Interposed.resolver.wait()
         return EAI_AGAIN

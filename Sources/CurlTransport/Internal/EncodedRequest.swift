@@ -26,8 +26,9 @@ struct EncodedRequest: Sendable {
     var text: [UInt8]
     /// Where the header lines begin, and how many there are.
     let headers: (start: Int, count: Int)
-    /// Where the path begins, if it ends in an empty query: from version 8 on libcurl drops the question mark.
-    let pathWithEmptyQuery: Int?
+    /// Where the path begins, if libcurl may change it: from version 8 on it drops an empty query, and from 8.20 on it writes
+    /// percent-encoded bytes in upper case.
+    let changeablePath: Int?
     let body: Body
     /// Whether the transport asks for a content coding and undoes it.
     let decodes: Bool
@@ -57,10 +58,13 @@ struct EncodedRequest: Sendable {
         } else {
             url.append(UInt8(ascii: "/"))
         }
-        for byte in url[path...] where byte <= 0x20 || byte >= 0x7f {
-            throw .invalid("the path holds a character that must be percent-encoded")
+        var isChangeable = url.last == UInt8(ascii: "?")
+        for byte in url[path...] {
+            guard byte > 0x20, byte < 0x7f else {
+                throw .invalid("the path holds a character that must be percent-encoded")
+            }
+            if byte == UInt8(ascii: "%") { isChangeable = true }
         }
-        let isQueryEmpty = url[path...].firstIndex(of: UInt8(ascii: "?")) == url.count - 1
         url.append(0)
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
@@ -98,7 +102,7 @@ struct EncodedRequest: Sendable {
         if decodes { lines.append("Accept-Encoding: ", Libcurl.contentCodings) }
         self.text = lines.bytes
         self.headers = (start, lines.count)
-        self.pathWithEmptyQuery = isQueryEmpty ? path : nil
+        self.changeablePath = isChangeable ? path : nil
     }
 
     /// The bytes of the body that are in memory.

@@ -28,15 +28,12 @@ extension EventLoop {
         return configuration.httpVersion.option(isTLS: isTLS)
     }
 
-    /// Where in its text a request has what its first line is to ask for, if libcurl would not keep it as it is.
+    /// Where in its text a request has what its first line is to ask for, if libcurl might not keep it as it is.
     func requestTarget(of request: EncodedRequest) -> Int? {
-        guard let path = request.pathWithEmptyQuery else { return nil }
-        // What a proxy is asked for without a tunnel is the whole URL, which servers have to take too (RFC 9112, section
-        // 3.2.2): which of them it is, only libcurl knows. Over HTTP/2 no one form is right for both.
-        guard configuration.proxy.url == "" || request.isTLS else {
-            return configuration.speaksHTTP2WithPriorKnowledge ? nil : 0
-        }
-        return path
+        guard let path = request.changeablePath else { return nil }
+        if request.isTLS || configuration.proxy.isNeverAsked { return path }
+        // The whole URL, where it is certain that a proxy is asked; elsewhere only libcurl knows.
+        return configuration.proxy.isAlwaysAsked && !configuration.speaksHTTP2WithPriorKnowledge ? 0 : nil
     }
 
     // MARK: Begin
