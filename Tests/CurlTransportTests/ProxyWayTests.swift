@@ -39,7 +39,7 @@ struct ProxyWayTests {
         let proxy = try FaultServer { .echo($0) }
         let transport = CurlTransport.patient(.init(proxy: .url("http://127.0.0.1:\(proxy.port)")))
         for path in ["/a?", "/a", "/a?b?", "/?", "/%2f%2F?%c3", "/"] {
-            let (_, body) = try await transport.fetch(.to("origin.example:81", .get, path))
+            let (_, body) = try await transport.fetch(.to("origin.example:81", .get, path + "#fragment?"))
             #expect(body.hasPrefix("GET http://origin.example:81\(path) HTTP/1.1\r\n"), "\(body)")
         }
     }

@@ -58,6 +58,8 @@ struct EncodedRequest: Sendable {
         } else {
             url.append(UInt8(ascii: "/"))
         }
+        // A fragment is not the server's (RFC 9110, section 7.1).
+        if let fragment = url[path...].firstIndex(of: UInt8(ascii: "#")) { url.removeSubrange(fragment...) }
         var isChangeable = url.last == UInt8(ascii: "?")
         for byte in url[path...] {
             guard byte > 0x20, byte < 0x7f else {
