@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -9,6 +11,7 @@ import Darwin
 /// What this process has of the system's, as Linux tells it.
 struct ProcessHoldings: Sendable, CustomStringConvertible {
     var descriptors = 0
+    /// Those of the concurrency runtime aside, which adds one where its own wait, and keeps it while there is anything to do.
     var threads = 0
     /// What is resident, with what the allocator keeps for itself.
     var kibibytes = 0
@@ -18,14 +21,11 @@ struct ProcessHoldings: Sendable, CustomStringConvertible {
     static func now() -> ProcessHoldings {
         var holdings = ProcessHoldings()
         holdings.heapKibibytes = heap() / 1024
-        holdings.descriptors = entries(of: "/proc/self/fd")
-        holdings.threads = entries(of: "/proc/self/task")
-        var usage = [CChar](repeating: 0, count: 256)
-        if let file = unsafe fopen("/proc/self/statm", "r") {
-            unsafe fgets(&usage, Int32(usage.count), file)
-            unsafe fclose(file)
-        }
-        let pages = usage.split(separator: 32).dropFirst().first?.reduce(0) { $0 * 10 + Int($1) - 48 } ?? 0
+        holdings.descriptors = entries(of: "/proc/self/fd").count
+        // Dispatch calls its threads after their queues: `…root.default-qos`, of which the system keeps the end.
+        let threads = entries(of: "/proc/self/task").map { line(of: "/proc/self/task/\($0)/comm") }
+        holdings.threads = threads.count { $0.utf8.range(of: "-qos".utf8) == nil }
+        let pages = line(of: "/proc/self/statm").split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         holdings.kibibytes = pages * Int(getpagesize()) / 1024
         return holdings
     }
@@ -57,12 +57,28 @@ struct ProcessHoldings: Sendable, CustomStringConvertible {
             - total(#"<total type="fast""#) - total(#"<total type="rest""#)
     }
 
-    private static func entries(of path: String) -> Int {
-        guard let directory = unsafe opendir(path) else { return 0 }
+    /// The names in a directory; a thread or a descriptor may be gone by now.
+    private static func entries(of path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(directory) }
-        var count = 0
-        while unsafe readdir(directory) != nil { count += 1 }
-        return count
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                // The system ends the name with a zero byte.
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe String(cString: $0) }
+            }
+            if name.first != "." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The first line of a file of the system's; empty if it cannot be read.
+    private static func line(of path: String) -> String {
+        guard let file = unsafe fopen(path, "r") else { return "" }
+        defer { unsafe fclose(file) }
+        var text = [CChar](repeating: 0, count: 256)
+        guard unsafe fgets(&text, Int32(text.count), file) != nil else { return "" }
+        return String(decoding: text.prefix { $0 != 0 && $0 != 0x0a }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     var description: String {
