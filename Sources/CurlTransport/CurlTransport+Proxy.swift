@@ -61,18 +61,15 @@ extension CurlTransport {
             }
         }
 
-        /// Whether no proxy is asked for a URL in the first line of a request without TLS.
-        var isNeverAsked: Bool {
+        /// Whether no request asks it for a URL, as it is none or one for connections alone.
+        var takesNoURLs: Bool {
             switch choice {
-            case .none: true
-            case .environment: false
-            case .url(let url, _): url.inLowercase.hasPrefix("socks")
+            case .none: return true
+            case .environment: return false
+            case .url(let url, _):
+                guard let end = url.utf8.range(of: "://".utf8)?.lowerBound else { return url.isEmpty }
+                return ["socks", "socks4", "socks4a", "socks5", "socks5h"].contains(String(url[..<end]).inLowercase)
             }
-        }
-
-        /// Whether a proxy is asked for the URL of each request without TLS, in its first line.
-        var isAlwaysAsked: Bool {
-            if case .url(_, except: "") = choice { !isNeverAsked } else { false }
         }
 
         /// libcurl's option: an empty text is none, nil leaves it to the environment.

@@ -26,8 +26,8 @@ struct EncodedRequest: Sendable {
     var text: [UInt8]
     /// Where the header lines begin, and how many there are.
     let headers: (start: Int, count: Int)
-    /// Where the path begins, if libcurl may change it: from version 8 on it drops an empty query, and from 8.20 on it writes
-    /// percent-encoded bytes in upper case.
+    /// Where the path begins, if libcurl may change it: newer versions drop an empty query (8.14), and write percent-encoded
+    /// bytes in upper case (8.21).
     let changeablePath: Int?
     let body: Body
     /// Whether the transport asks for a content coding and undoes it.

@@ -28,12 +28,12 @@ extension EventLoop {
         return configuration.httpVersion.option(isTLS: isTLS)
     }
 
-    /// Where in its text a request has what its first line is to ask for, if libcurl might not keep it as it is.
+    /// Where in its text a request has the path, if libcurl has to be told to leave it as it is.
+    ///
+    /// Where a proxy may be asked for the URL, what is right is known to libcurl alone.
     func requestTarget(of request: EncodedRequest) -> Int? {
-        guard let path = request.changeablePath else { return nil }
-        if request.isTLS || configuration.proxy.isNeverAsked { return path }
-        // The whole URL, where it is certain that a proxy is asked; elsewhere only libcurl knows.
-        return configuration.proxy.isAlwaysAsked && !configuration.speaksHTTP2WithPriorKnowledge ? 0 : nil
+        let asksServer = request.isTLS || configuration.unixSocketPath != nil || configuration.proxy.takesNoURLs
+        return asksServer ? request.changeablePath : nil
     }
 
     // MARK: Begin
@@ -251,7 +251,7 @@ extension EventLoop {
             transfer?.evidence.hasInvalidFrame = true
         case .sessionEnded:
             ledger.failures += 1
-            // libcurl 8.14 waits for the server to close the connection, and fails whatever is on it as soon as it reads again.
+            // By itself libcurl, 8.14 for one, only fails what is on the connection once the server has closed it or said more.
             if let port = transfer?.evidence.localPort { ledger.endReceiving(port: port) }
         case .stream(let id): transfer?.evidence.stream = id
         case .negotiated(let isHTTP2): transfer?.evidence.negotiatesHTTP2 = isHTTP2
