@@ -19,6 +19,11 @@ package struct SystemThread: @unchecked Sendable {
         }
     }
 
+    /// What the system calls all of them, in 15 bytes at most.
+    ///
+    /// Without a name of its own a thread has that of whoever began it, such as one of the concurrency runtime's.
+    package static let name = "http-recovery"
+
     private let thread: pthread_t
 
     /// Begins the function on a thread of its own, which ends with it; nil if the system has no thread left.
@@ -37,6 +42,7 @@ package struct SystemThread: @unchecked Sendable {
             nil,
             { (context: UnsafeMutableRawPointer?) in
                 guard let context = unsafe context else { return nil }
+                SystemThread.takeName()
                 SystemThread.leaveSignalsToProgram()
                 unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
                 return nil
@@ -74,6 +80,17 @@ package struct SystemThread: @unchecked Sendable {
     /// Lets the thread end by itself.
     package func detach() {
         pthread_detach(thread)
+    }
+
+    private static func takeName() {
+        #if canImport(Darwin)
+        unsafe pthread_setname_np(name)
+        #else
+        // Swift's modules of the C libraries have no function for it.
+        guard let file = unsafe fopen("/proc/thread-self/comm", "w") else { return }
+        unsafe fputs(name, file)
+        unsafe fclose(file)
+        #endif
     }
 
     /// Leaves signals to the program's own threads; a SIGPIPE must not come at all.

@@ -37,6 +37,21 @@ struct SystemTests {
         #expect(try await flight.value != pthread_self())
     }
 
+    /// By itself it would have that of whoever began it: here of one of the concurrency runtime's.
+    @Test func aThreadHasANameOfItsOwn() async throws {
+        let flight = Flight<String>()
+        let isRunning = SystemThread.run {
+            var name = [CChar](repeating: 0, count: 32)
+            if let file = unsafe fopen("/proc/thread-self/comm", "r") {
+                unsafe fgets(&name, Int32(name.count), file)
+                unsafe fclose(file)
+            }
+            flight.land(.success(String(decoding: name.prefix { $0 > 0x0a }.map { UInt8($0) }, as: UTF8.self)))
+        }
+        #expect(isRunning)
+        #expect(try await flight.value == SystemThread.name)
+    }
+
     /// The thread itself does not wait for its own end.
     @Test func aThreadMayBeWaitedForByItself() async throws {
         let own = Flight<SystemThread>()

@@ -22,7 +22,8 @@ struct ProcessHoldings: Sendable, CustomStringConvertible {
         var holdings = ProcessHoldings()
         holdings.heapKibibytes = heap() / 1024
         holdings.descriptors = entries(of: "/proc/self/fd").count
-        // Dispatch calls its threads after their queues: `…root.default-qos`, of which the system keeps the end.
+        // Dispatch calls its threads after their queues: `…root.default-qos`, of which the system keeps the end. What a
+        // transport begins has that name only if it is begun there and takes none, as `SystemThread` and NIO do.
         let threads = entries(of: "/proc/self/task").map { line(of: "/proc/self/task/\($0)/comm") }
         holdings.threads = threads.count { $0.utf8.range(of: "-qos".utf8) == nil }
         let pages = line(of: "/proc/self/statm").split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
