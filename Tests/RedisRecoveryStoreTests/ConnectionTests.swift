@@ -62,6 +62,18 @@ import Testing
         await store.shutdown()
     }
 
+    @Test func whatIsAskedWhileTheConnectionEndsFailsToo() async throws {
+        let server = try FakeServer(greeting: nil, answer: nil)
+        // Its thread begins with the command, and finds both at once most of the times.
+        for _ in 0..<200 {
+            let connection = Connection(server.configuration())
+            let task = Task { try await connection.ask(Command("PING"), by: Monotonic.deadline(after: .seconds(600))) }
+            while connection.pending == 0 { await Task.yield() }
+            connection.abandon()
+            await #expect(throws: Unsent.self) { try await task.value }
+        }
+    }
+
     /// Lets the server know the script, so that the first sight of it is enough to run it.
     private func loadScripts(_ store: RedisStore) async throws {
         let lease = try #require(try await store.acquireLease("other", for: .seconds(600), at: .system()))

@@ -87,9 +87,10 @@ package struct SystemThread: @unchecked Sendable {
         unsafe pthread_setname_np(name)
         #else
         // Swift's modules of the C libraries have no function for it.
-        guard let file = unsafe fopen("/proc/thread-self/comm", "w") else { return }
-        unsafe fputs(name, file)
-        unsafe fclose(file)
+        let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = unsafe write(file, name, name.utf8.count)
+        close(file)
         #endif
     }
 

@@ -29,9 +29,7 @@ extension Connection {
 
     /// The thread.
     func run() {
-        while true {
-            let news = takeNews()
-            if news.isStopping { break }
+        while let news = takeNews() {
             accept(news)
             expire()
             advance()

@@ -168,11 +168,12 @@ final class Connection: @unchecked Sendable {
 
     // MARK: From the connection's thread
 
-    /// Takes what the others have left.
-    func takeNews() -> News {
+    /// Takes what the others have left; nil when the thread is to end, which leaves it to ``end()``.
+    func takeNews() -> News? {
         inbox.withLock { inbox in
             inbox.isSleeping = false
-            defer { inbox.news = News(isStopping: inbox.news.isStopping) }
+            guard !inbox.news.isStopping else { return nil }
+            defer { inbox.news = News() }
             return inbox.news
         }
     }

@@ -118,10 +118,12 @@ final class GateWatch: Sendable {
         let connection = Connection(configuration.at(server), hearing: keys.channel) { [weak self] message in
             self?.hear(message, from: server)
         }
-        let previous = state.withLock { state in
-            defer { state.listeners[server] = connection }
-            return state.listeners[server]
+        let (previous, isStopped) = state.withLock { state in
+            let previous = state.listeners[server]
+            if !state.isStopped { state.listeners[server] = connection }
+            return (previous, state.isStopped)
         }
+        if isStopped { throw SharedState.StoreError("the Redis store is shut down") }
         previous?.abandon()
         let reply = try await connection.ask(Command("SUBSCRIBE", keys.channel), by: deadline)
         guard case .array = reply else { throw SharedState.StoreError.unexpectedReply }
