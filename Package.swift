@@ -444,12 +444,3 @@ for target in package.targets where target.type != .system && target.type != .pl
             .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         ]
 }
-
-// The documentation plugin is fetched only by whoever builds the documentation.
-if Context.environment["HTTP_RECOVERY_DOCS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"))
-    // A plugin's builds fetch what traits would leave out, and not everybody who builds the documentation can have this one.
-    package.products.removeAll { $0.name == "OpenAPIRecovery" }
-    package.targets.removeAll { $0.name.hasPrefix("OpenAPIRecovery") }
-    package.dependencies.removeAll { $0.name == "swift-openapi-runtime" }
-}
