@@ -256,6 +256,12 @@ struct ServerDelayTests {
         }
     }
 
+    /// Just past the bound, where whole seconds are within it.
+    @Test(arguments: [("retry-after-ms", "9223372036854775107"), ("x-ratelimit-reset-tokens", "9223372036854775.5s")])
+    func nothingIsBeyondTheLongest(name: String, value: String) {
+        #expect(ServerDelay(response(429, [(name, value)]), receivedAt: present).delay == .longest)
+    }
+
     @Test(arguments: [
         ("x-should-retry", "true", ServerDelay.Hint.force), ("x-should-retry", "FALSE", .stop),
         ("x-should-retry", "maybe", nil), ("stripe-should-retry", "true", .force),

@@ -33,12 +33,11 @@ struct DecimalNumber: Hashable {
 
     /// The number as milliseconds.
     var milliseconds: Duration {
-        whole == .max
-            ? .longest
-            : Duration(
-                secondsComponent: whole / 1000,
-                attosecondsComponent: whole % 1000 * 1_000_000_000_000_000 + fraction / 1000
-            )
+        let exact = Duration(
+            secondsComponent: whole / 1000,
+            attosecondsComponent: whole % 1000 * 1_000_000_000_000_000 + fraction / 1000
+        )
+        return min(exact, .longest)
     }
 
     private static func saturatedInteger(of digits: ArraySlice<UInt8>) -> Int64 {

@@ -16,7 +16,7 @@ enum ProviderTargets {
             guard let json = answer.json else { return [] }
             let all = ClerkAnswer(json: json, response: nil)
             let client = ClerkClient.find(in: json)
-            _ = (client?.currentSession, all.signIn.flatMap { all.session(of: $0) })
+            _ = (client?.currentSession, all.signIn.flatMap { client?.liveSession($0.createdSessionID) })
             // The settings of an instance are public, and kept as they came.
             _ = ClerkEnvironment(json)
             return [client, all.signIn, ClerkSignUp(json["response"]), ClerkSession(json["response"])]
