@@ -3,7 +3,6 @@ import AuthRecovery
 import Configuration
 import HTTPRecovery
 import RecoveryService
-import Synchronization
 import Testing
 
 /// Policies from a configuration, in the types that each kind of provider has.
@@ -98,7 +97,7 @@ import Testing
     }
 
     private final class Reports: AccessReporter {
-        let texts = Mutex<[String]>([])
+        let texts = Locked<[String]>([])
 
         func report(_ event: AccessEvent) {
             let result: String

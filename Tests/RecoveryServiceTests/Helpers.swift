@@ -1,11 +1,10 @@
 import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
-import Synchronization
 
 /// Gives out numbered tokens that live for ten minutes, and counts how often it was asked.
 final class Renewals: TokenRenewer {
-    private let count = Mutex(0)
+    private let count = Locked(0)
     let reuse = RefreshTokenGrant.Reuse.reusable
     private let time: TimeSource
 
@@ -38,7 +37,7 @@ final class Renewals: TokenRenewer {
 /// A store in memory that notes when it is closed.
 final class NotingStore: MemoryBackedStore {
     let name = "noting"
-    private let isClosed = Mutex(false)
+    private let isClosed = Locked(false)
     var wasClosed: Bool { isClosed.withLock { $0 } }
     private let memory = InMemoryRecoveryStore()
 

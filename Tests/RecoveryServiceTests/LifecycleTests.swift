@@ -6,7 +6,6 @@ import HTTPTypes
 import RecoveryService
 import ServiceLifecycle
 import ServiceLifecycleTestKit
-import Synchronization
 import Testing
 
 /// How a service ends, on a manual clock.
@@ -15,7 +14,7 @@ import Testing
 
     /// What is kept of a client that has ended.
     private final class Kept: Sendable {
-        private let states = Mutex<[RecoveringClient.LiveState]>([])
+        private let states = Locked<[RecoveringClient.LiveState]>([])
 
         var count: Int { states.withLock { $0.count } }
 
