@@ -101,5 +101,8 @@ public final class CurlTransport: HTTPTransport {
     public static var libcurlVersion: String { Libcurl.version }
 
     /// libcurl's own state, made once, before any thread uses it.
-    static let globalState: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    static let globalState: Bool = {
+        defer { ProcessEnd.comesBeforeThatOfLibraries() }
+        return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    }()
 }

@@ -315,7 +315,7 @@ extension EventLoop {
             case .whenStopped(let continuation): waitingForStop.append(continuation)
             case .start(let transfer): transfer.finish(.shutDown, &resumptions)
             case .cancel(let transfer): transfer.abandon(&resumptions)
-            case .resumeReceiving, .resumeSending, .shutDown: break
+            case .resumeReceiving, .resumeSending, .shutDown, .standStill: break
             }
         }
         for job in jobs { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }

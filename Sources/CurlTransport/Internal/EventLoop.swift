@@ -14,6 +14,8 @@ final class EventLoop: @unchecked Sendable {
         case resumeReceiving(Transfer)
         case resumeSending(Transfer)
         case shutDown
+        /// The process ends.
+        case standStill
         case whenStopped(Continuation<Void, Never>)
     }
 
@@ -59,6 +61,7 @@ final class EventLoop: @unchecked Sendable {
     var isUnpausing = false
     var running = RunningTransfers()
     var isShuttingDown = false
+    private var mustStandStill = false
     var waitingForStop: [Continuation<Void, Never>] = []
 
     /// Creates the loop and starts its thread; nil when the system has no descriptor or thread left.
@@ -148,7 +151,7 @@ final class EventLoop: @unchecked Sendable {
         case .start(let transfer): transfer.finish(.shutDown, &resumptions)
         case .cancel(let transfer): transfer.abandon(&resumptions)
         case .whenStopped(let continuation): continuation.resume()
-        case .resumeReceiving, .resumeSending, .shutDown: break
+        case .resumeReceiving, .resumeSending, .shutDown, .standStill: break
         }
         for resumption in resumptions { resumption.carryOut() }
     }
@@ -162,9 +165,12 @@ final class EventLoop: @unchecked Sendable {
     // MARK: The thread
 
     private func run() {
+        let thread = ProcessEnd.enter { self.submit(.standStill) }
+        defer { ProcessEnd.leave(thread) }
         while true {
             sleepAndHandleEvents()
             runInbox()
+            if mustStandStill { ProcessEnd.standStill(thread) }
             runTimers()
             for shard in shards where shard.isTouched { readResults(of: shard) }
             releaseUploads()
@@ -238,6 +244,7 @@ final class EventLoop: @unchecked Sendable {
             transfer.isSendPaused = false
             unpause(transfer)
         case .shutDown: isShuttingDown = true
+        case .standStill: mustStandStill = true
         case .whenStopped(let continuation): waitingForStop.append(continuation)
         }
     }

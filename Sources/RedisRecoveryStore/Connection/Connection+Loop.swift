@@ -29,7 +29,10 @@ extension Connection {
 
     /// The thread.
     func run() {
+        let thread = ProcessEnd.enter { self.standStill() }
+        defer { ProcessEnd.leave(thread) }
         while let news = takeNews() {
+            if news.mustStandStill { ProcessEnd.standStill(thread) }
             accept(news)
             expire()
             advance()

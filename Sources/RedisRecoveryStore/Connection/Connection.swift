@@ -16,8 +16,11 @@ final class Connection: @unchecked Sendable {
         var abandoned: [Request] = []
         var addresses: [Result<[Address], SharedState.StoreError>] = []
         var isStopping = false
+        var mustStandStill = false
 
-        var isEmpty: Bool { requests.isEmpty && abandoned.isEmpty && addresses.isEmpty && !isStopping }
+        var isEmpty: Bool {
+            requests.isEmpty && abandoned.isEmpty && addresses.isEmpty && !isStopping && !mustStandStill
+        }
     }
 
     private struct Inbox {
@@ -112,6 +115,11 @@ final class Connection: @unchecked Sendable {
     /// Ends the thread without waiting.
     func abandon() {
         leave { $0.isStopping = true }
+    }
+
+    /// Has the thread do nothing more, since the process ends.
+    func standStill() {
+        leave { $0.mustStandStill = true }
     }
 
     /// Hands over what a name's lookup has found.

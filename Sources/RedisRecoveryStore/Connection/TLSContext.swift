@@ -7,6 +7,12 @@ import HTTPRecovery
 /// It is confined to the connection's thread.
 @safe
 final class TLSContext {
+    /// OpenSSL's own state, made before a connection needs it.
+    private static let globalState: Int32 = {
+        defer { ProcessEnd.comesBeforeThatOfLibraries() }
+        return OPENSSL_init_ssl(0, nil)
+    }()
+
     private let context: OpaquePointer
     private let serverName: String
     private let isAddress: Bool
@@ -14,7 +20,7 @@ final class TLSContext {
     init(_ settings: RedisStore.TLS, host: String) throws(SharedState.StoreError) {
         serverName = settings.serverName ?? host
         isAddress = Address.isNumeric(serverName)
-        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
+        guard Self.globalState == 1, let context = unsafe SSL_CTX_new(TLS_client_method()) else {
             throw SharedState.StoreError("TLS cannot be set up: out of memory")
         }
         unsafe self.context = context
