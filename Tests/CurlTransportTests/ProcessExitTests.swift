@@ -16,6 +16,8 @@ struct ProcessExitTests {
             await #expect(processExitsWith: .success) {
                 [authority = front.authority as String, caFile = front.caFile as String, responses = responses as Int]
                 in
+                // Last.
+                atexit { if ProcessEnd.isAnyAtWork { _exit(EXIT_FAILURE) } }
                 let seen = Locked(0)
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<4 {

@@ -36,7 +36,7 @@ package enum ProcessEnd {
     package static func enter(_ tell: @escaping @Sendable () -> Void) -> Thread {
         let thread = current
         let hasBegun = state.withLock { state in
-            state.threads[thread] = tell
+            if !state.hasBegun { state.threads[thread] = tell }
             return state.hasBegun
         }
         if hasBegun { standStill(thread) }
@@ -47,6 +47,9 @@ package enum ProcessEnd {
     package static func leave(_ thread: Thread) {
         state.withLock { $0.threads[thread] = nil }
     }
+
+    /// Whether a thread is taken in, and does not stand still.
+    package static var isAnyAtWork: Bool { state.withLock { !$0.threads.isEmpty } }
 
     /// The end of a thread that was told.
     package static func standStill(_ thread: Thread) -> Never {
@@ -63,7 +66,7 @@ package enum ProcessEnd {
         }
         for tell in threads.values { tell() }
         let deadline = Monotonic.deadline(after: patience)
-        while state.withLock({ !$0.threads.isEmpty }), Monotonic.now() < deadline { usleep(200) }
+        while isAnyAtWork, Monotonic.now() < deadline { usleep(200) }
     }
 
     private static var current: Thread {
