@@ -444,3 +444,16 @@ for target in package.targets where target.type != .system && target.type != .pl
             .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         ]
 }
+
+// Which lines of the modules that are named are reached is counted, where that is asked for: see Scripts/coverage.
+if let names = Context.environment["HTTP_RECOVERY_COUNTED"] {
+    let counted = names.split(separator: " ")
+    for target in package.targets where counted.contains(where: { $0 == target.name }) {
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .unsafeFlags(["-profile-generate", "-profile-coverage-mapping"], .when(configuration: .debug))
+            ]
+        target.linkerSettings =
+            (target.linkerSettings ?? []) + [.unsafeFlags(["-profile-generate"], .when(configuration: .debug))]
+    }
+}
