@@ -22,6 +22,7 @@ public final class RedisStore: RecoveryStore {
     /// - Throws: `SharedState.StoreError` when the configuration has a value that cannot work.
     public init(configuration: Configuration = Configuration()) throws(SharedState.StoreError) {
         self.configuration = try configuration.validated()
+        if configuration.tls != nil { _ = TLSContext.globalState }
         router = Router(self.configuration)
         keys = Keys(namespace: configuration.namespace, secret: configuration.fingerprintSecret?.text ?? "")
         watch = GateWatch(router, keys: keys, configuration: self.configuration)

@@ -166,11 +166,18 @@ final class EventLoop: @unchecked Sendable {
 
     private func run() {
         let thread = ProcessEnd.enter { self.submit(.standStill) }
-        defer { ProcessEnd.leave(thread) }
+        defer {
+            // What else is left to the end of the thread, which may come after that of the process has begun.
+            OpenSSL.loaded?.leaveThread()
+            ProcessEnd.leave(thread)
+        }
         while true {
             sleepAndHandleEvents()
             runInbox()
-            if mustStandStill { ProcessEnd.standStill(thread) }
+            if mustStandStill {
+                refuseTheRest()
+                ProcessEnd.standStill(thread)
+            }
             runTimers()
             for shard in shards where shard.isTouched { readResults(of: shard) }
             releaseUploads()
@@ -264,6 +271,15 @@ final class EventLoop: @unchecked Sendable {
                 shard.isTouched = true
             }
         }
+    }
+
+    /// Accepts nothing more, since the process ends: who comes later is not kept waiting.
+    ///
+    /// What is under way stays as it is.
+    private func refuseTheRest() {
+        for command in closeInbox().0 { refuse(command) }
+        for continuation in waitingForStop { continuation.resume() }
+        waitingForStop = []
     }
 
     /// Accepts nothing from here on, and hands over what came last.

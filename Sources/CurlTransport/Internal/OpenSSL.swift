@@ -23,6 +23,7 @@ struct OpenSSL {
     private let writeInto: Write
     private let makeChannel: @convention(c) (Kind) -> Channel?
     private let noChannel: @convention(c) () -> Kind?
+    private let stopThread: (@convention(c) () -> Void)?
 
     /// The functions; nil where libcurl uses another library for TLS.
     static let loaded = OpenSSL()
@@ -43,6 +44,12 @@ struct OpenSSL {
         unsafe self.writeInto = writeInto
         unsafe self.makeChannel = makeChannel
         unsafe self.noChannel = noChannel
+        stopThread = Self.function("OPENSSL_thread_stop", as: (@convention(c) () -> Void).self)
+    }
+
+    /// Lets go of what is kept for the thread that calls.
+    func leaveThread() {
+        stopThread?()
     }
 
     private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {

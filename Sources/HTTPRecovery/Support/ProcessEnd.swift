@@ -9,7 +9,7 @@ import Darwin
 /// The end of the process, for threads that use what it takes away, such as OpenSSL: they stand still before.
 ///
 /// `exit` runs what libraries have left for the end while all threads go on, and a thread that finds itself without its
-/// library crashes. Nobody is told that anything has failed: the process is over.
+/// library crashes. What is under way then is not failed: the process is over.
 package enum ProcessEnd {
     /// A thread that is taken in.
     package struct Thread: Hashable, Sendable {
@@ -18,12 +18,14 @@ package enum ProcessEnd {
 
     private struct State {
         var threads: [Thread: @Sendable () -> Void] = [:]
+        /// Whose threads they are: a process that was forked off has none of them.
+        var process = getpid()
         var hasBegun = false
     }
 
     private static let state = Locked(State())
-    /// Whoever does not stand still by then is not waited for.
-    private static let patience: Duration = .seconds(1)
+    /// How often it is looked whether all stand still, in a second; who does not by then is not waited for.
+    private static let looks = 5_000
 
     /// Sees to what has been set up until now: what is set up later is taken away before.
     package static func comesBeforeThatOfLibraries() {
@@ -36,6 +38,7 @@ package enum ProcessEnd {
     package static func enter(_ tell: @escaping @Sendable () -> Void) -> Thread {
         let thread = current
         let hasBegun = state.withLock { state in
+            if state.process != getpid() { state = State() }
             if !state.hasBegun { state.threads[thread] = tell }
             return state.hasBegun
         }
@@ -61,12 +64,12 @@ package enum ProcessEnd {
         // A thread that ends the process itself does nothing else meanwhile.
         leave(current)
         let threads = state.withLock { state in
+            if state.process != getpid() { state = State() }
             state.hasBegun = true
             return state.threads
         }
         for tell in threads.values { tell() }
-        let deadline = Monotonic.deadline(after: patience)
-        while isAnyAtWork, Monotonic.now() < deadline { usleep(200) }
+        for _ in 0..<looks where isAnyAtWork { usleep(UInt32(1_000_000 / looks)) }
     }
 
     private static var current: Thread {

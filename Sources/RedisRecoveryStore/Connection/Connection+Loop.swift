@@ -1,4 +1,5 @@
 #if Redis
+import COpenSSL
 import Glibc
 import HTTPRecovery
 
@@ -30,9 +31,17 @@ extension Connection {
     /// The thread.
     func run() {
         let thread = ProcessEnd.enter { self.standStill() }
-        defer { ProcessEnd.leave(thread) }
+        defer {
+            // What else is left to the end of the thread, which may come after that of the process has begun.
+            OPENSSL_thread_stop()
+            ProcessEnd.leave(thread)
+        }
         while let news = takeNews() {
-            if news.mustStandStill { ProcessEnd.standStill(thread) }
+            if news.mustStandStill {
+                // Who comes later is not kept waiting; what is under way stays as it is.
+                end()
+                ProcessEnd.standStill(thread)
+            }
             accept(news)
             expire()
             advance()

@@ -8,7 +8,7 @@ import HTTPRecovery
 @safe
 final class TLSContext {
     /// OpenSSL's own state, made before a connection needs it.
-    private static let globalState: Int32 = {
+    static let globalState: Int32 = {
         defer { ProcessEnd.comesBeforeThatOfLibraries() }
         return OPENSSL_init_ssl(0, nil)
     }()
