@@ -60,6 +60,14 @@ struct ForgeRockAnswerTests {
         ([callback("AppIntegrityCallback")], .challengeRequired, [.solveChallenge]),
         ([callback("PingOneProtectInitializeCallback")], .continue, [.solveChallenge]),
         ([callback("PingOneProtectEvaluationCallback")], .continue, [.solveChallenge]),
+        (
+            [AM.metadata(#"{"_type":"PingOneProtect","_action":"protect_initialize"}"#), AM.hidden], .continue,
+            [.solveChallenge]
+        ),
+        (
+            [AM.metadata(#"{"_type":"PingOneProtect","_action":"protect_risk_evaluation"}"#), AM.hidden], .continue,
+            [.solveChallenge]
+        ),
         ([callback("TermsAndConditionsCallback")], .continue, [.askUser]),
         ([callback("KbaCreateCallback", inputs: 2)], .continue, [.askUser]),
         ([callback("BooleanAttributeInputCallback", inputs: 2)], .continue, [.askUser]),

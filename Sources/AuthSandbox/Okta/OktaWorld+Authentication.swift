@@ -121,8 +121,7 @@ extension OktaWorld {
             }
             throw .authentication
         }
-        accounts[account.id]?.failures = 0
-        accounts[account.id]?.awaitsActivation = false
+        noteRightPassword(of: account.id)
         var transaction = begin(account.id, login: account.login, exchange)
         let options = exchange.body["options"]
         transaction.device = exchange.cookie("DT")
@@ -223,6 +222,12 @@ extension OktaWorld {
             unlock(id)
             return false
         }
+    }
+
+    /// Whoever has signed in by a password is active, and nothing counts against them.
+    mutating func noteRightPassword(of id: String) {
+        accounts[id]?.failures = 0
+        accounts[id]?.awaitsActivation = false
     }
 
     /// Opens an account and forgets its failures.

@@ -87,12 +87,18 @@ extension OktaWorld {
             throw unknown
         }
         guard !held.isUsed, held.expiresAt > exchange.now else { throw .recoveryUsed }
-        if held.isOfActivation, !account.awaitsActivation { throw .alreadyActive }
+        guard leadsOn(held, now: exchange.now) else { throw .alreadyActive }
         recoveryTokens[token]?.isUsed = true
         var transaction = begin(account.id, login: account.login, exchange)
         transaction.recoveryType = held.recoveryType
         proved(&transaction)
         return answer(transaction, exchange)
+    }
+
+    /// Whether a link is of use: it is good once, and for activation until the account is active.
+    func leadsOn(_ held: OktaOneTimeToken, now: Int64) -> Bool {
+        let isActive = accounts[held.account]?.awaitsActivation == false
+        return !held.isUsed && held.expiresAt > now && !(held.isOfActivation && isActive)
     }
 
     /// Verifies the code of a recovery, or sends it again.

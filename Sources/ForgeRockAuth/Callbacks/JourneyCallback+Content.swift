@@ -52,9 +52,9 @@ extension JourneyCallback {
         case deviceBinding
         /// Something is to be signed with a key that was bound.
         case deviceSigningVerifier
-        /// PingOne Protect is to be started.
+        /// PingOne Protect is to be started; by data, its inputs are hidden values beside it.
         case protectInitialize
-        /// The signals of PingOne Protect are wanted.
+        /// The signals of PingOne Protect are wanted; by data, their inputs are hidden values beside it.
         case protectEvaluation
         /// An attestation of the app is wanted.
         case appIntegrity
@@ -125,7 +125,7 @@ extension JourneyCallback {
                 let wait = milliseconds.map { Duration.saturating(seconds: Double($0) / 1000) }
                 self = .pollingWait(wait, message: outputs.text("message"))
             case "SuspendedTextOutputCallback": self = .suspended(message: outputs.text("message"))
-            case "MetadataCallback": self = .metadata(outputs["data"] ?? .null)
+            case "MetadataCallback": self = Self.described(outputs["data"] ?? .null)
             case "RedirectCallback":
                 self = .redirect(
                     Redirect(
@@ -137,6 +137,12 @@ extension JourneyCallback {
                 )
             default: self = Self.furtherTypes(type, outputs)
             }
+        }
+
+        /// What data stands for, where an older server has a type of its own for it.
+        private static func described(_ data: JSONValue) -> Content {
+            guard data["_type"]?.string == "PingOneProtect" else { return .metadata(data) }
+            return data["_action"]?.string == "protect_initialize" ? .protectInitialize : .protectEvaluation
         }
 
         private static func furtherTypes(_ type: String, _ outputs: CallbackOutputs) -> Content {

@@ -67,11 +67,9 @@ struct JourneyDefaults: Sendable {
 }
 
 extension JourneyStep {
-    /// Whether the step is one of PingOne Protect that is told by data.
+    /// Whether the step is one of PingOne Protect.
     fileprivate var wantsSignals: Bool {
-        callbacks.contains { callback in
-            if case .metadata(let data) = callback.content { data["_type"]?.string == "PingOneProtect" } else { false }
-        }
+        callbacks.contains { $0.content == .protectInitialize || $0.content == .protectEvaluation }
     }
 }
 

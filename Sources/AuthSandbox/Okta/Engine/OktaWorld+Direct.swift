@@ -135,7 +135,7 @@ extension OktaWorld {
             if form["password"] != secret { _ = notePasswordFailure(account.id, &context) }
             throw wrong
         }
-        accounts[account.id]?.failures = 0
+        noteRightPassword(of: account.id)
         if account.passwordStatus == "expired" { throw refused("The password has expired.") }
         return account
     }

@@ -35,7 +35,7 @@ extension OktaWorld {
         }
         let links = ["recovery_token", "activation_token"].filter { form[$0] != nil }
         let held = links.first.flatMap { form[$0] }.flatMap { recoveryTokens[$0] }
-        let isLinked = held.map { !$0.isUsed && $0.expiresAt > context.now && $0.link == links.first } ?? links.isEmpty
+        let isLinked = held.map { $0.link == links.first && leadsOn($0, now: context.now) } ?? links.isEmpty
         guard links.count < 2, isLinked else {
             return refuse("invalid_request", "The '\(links.first ?? "")' is invalid.")
         }
@@ -250,7 +250,7 @@ extension OktaWorld {
             if password != secret, notePasswordFailure(account.id, &context), showsLock { throw .locked }
             throw .authentication
         }
-        accounts[account.id]?.failures = 0
+        noteRightPassword(of: account.id)
         flow.hasPassword = true
     }
 
