@@ -50,6 +50,19 @@ extension Auth0ClassifierTests {
 
     static let factors: [Case] = [
         (403, #"{"error":"mfa_required","mfa_token":"m"}"#, nil, .continue, [.askUser, .switchFactor], .keep),
+        (
+            403, #"{"error":"mfa_required","mfa_token":"m","mfa_requirements":{"enroll":[{"type":"otp"}]}}"#, nil,
+            .continue, [.askUser], .keep
+        ),
+        (
+            403, #"{"error":"mfa_required","mfa_requirements":{"enroll":[{"type":"otp"}],"challenge":[]}}"#, nil,
+            .userActionRequired, [.visitProvider, .askUser], .keep
+        ),
+        (
+            403,
+            #"{"error":"mfa_required","mfa_token":"m","mfa_requirements":{"enroll":[{"type":"otp"}],"challenge":[{"type":"otp"}]}}"#,
+            nil, .continue, [.askUser, .switchFactor], .keep
+        ),
         (403, error("mfa_required"), .refresh, .stepUpRequired, [.stepUp], .keep),
         (
             403, error("invalid_grant", "Invalid otp_code."), .state, .challengeIncorrect, [.askUser, .switchFactor],

@@ -71,6 +71,8 @@ struct FacebookIDTokenTests {
         }
         #expect(error?.outcome.code == Self.bad[index].code && error?.kind == .invalidRequest)
         #expect(error.flatMap { FacebookLoginError($0) } == .invalidIDToken)
+        #expect(FacebookLoginError.invalidIDToken.kind == error?.kind)
+        #expect(FacebookLoginError.invalidIDToken.remedies == error?.remedies)
     }
 
     @Test func aSignatureThatIsNotFacebooksIsRefused() async throws {

@@ -12,6 +12,8 @@ struct Auth0Error {
     let parameter: String?
     /// Whether it comes with an mfa token, with which a sign-in goes on.
     let hasToken: Bool
+    /// Whether no second factor is there yet, and one can be set up.
+    let wantsEnrollment: Bool
     /// The rules that a new password breaks, as sentences.
     let brokenRules: [String]
 
@@ -30,6 +32,9 @@ struct Auth0Error {
             Self.text(body["error_description"]) ?? Self.text(description) ?? Self.text(body["message"]) ?? error ?? ""
         name = Self.text(body["name"])
         hasToken = Self.text(body["mfa_token"]) != nil
+        let requirements = body["mfa_requirements"]
+        wantsEnrollment =
+            requirements?["enroll"]?.array?.isEmpty == false && requirements?["challenge"]?.array?.isEmpty != false
         brokenRules = Self.rules(description)
         parameter = Self.parameter(code, text, body)
     }

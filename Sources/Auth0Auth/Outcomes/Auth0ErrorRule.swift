@@ -66,10 +66,9 @@ struct Auth0ErrorRule {
         case "password_leaked" where isSignUp:
             return Auth0ErrorRule(.passwordCompromised, [.askUser], isForPerson: true)
         case "a0.mfa_registration_required", "association_required":
-            // With an mfa token a factor can be set up at once.
-            return error.hasToken && presented == nil
-                ? Auth0ErrorRule(.continue, [.askUser])
-                : Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser])
+            return enrollment(error, presented)
+        case "mfa_required" where error.wantsEnrollment && presented == nil:
+            return enrollment(error, presented)
         case "mfa_required", "a0.mfa_required":
             // Before a sign-in has begun it leads on; in the middle of a session it is another sign-in.
             return presented == nil
@@ -85,6 +84,13 @@ struct Auth0ErrorRule {
             )
         default: return table[error.code]
         }
+    }
+
+    /// A second factor is wanted, and there is none: with an mfa token one can be set up at once.
+    private static func enrollment(_ error: Auth0Error, _ presented: Outcome.CredentialKind?) -> Auth0ErrorRule {
+        error.hasToken && presented == nil
+            ? Auth0ErrorRule(.continue, [.askUser])
+            : Auth0ErrorRule(.userActionRequired, [.visitProvider, .askUser])
     }
 
     /// What there were too many of, and so what is blocked: the text tells, else what was presented.

@@ -34,9 +34,9 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
         case .reserved, .unknown: .unknown
         case .passwordChanged: .credentialRejected
         case .userCheckpointed, .unconfirmedUser: .userActionRequired
-        case .userMismatch, .badChallengeString: .stateConflict
+        case .userMismatch: .stateConflict
         case .systemAccountAppDisabled, .systemAccountUnavailable: .factorUnavailable
-        case .invalidIDToken: .credentialRejected
+        case .badChallengeString, .invalidIDToken: .invalidRequest
         case .missingAccessToken: .reauthenticationRequired
         }
     }
@@ -62,9 +62,9 @@ public enum FacebookLoginError: Int, Sendable, Hashable, CaseIterable, FacebookV
     public var remedies: [Outcome.Remedy] {
         switch self {
         case .reserved, .unknown: []
-        case .passwordChanged, .invalidIDToken, .missingAccessToken: [.reauthenticate]
+        case .passwordChanged, .missingAccessToken: [.reauthenticate]
         case .userCheckpointed, .unconfirmedUser: [.visitProvider]
-        case .userMismatch, .badChallengeString: [.restartFlow]
+        case .userMismatch, .badChallengeString, .invalidIDToken: [.restartFlow]
         case .systemAccountAppDisabled, .systemAccountUnavailable: [.switchFactor]
         }
     }
