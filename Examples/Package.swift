@@ -138,6 +138,7 @@ let package = Package(
                 "auth-sandbox",
                 "http-recover",
                 "renewal-worker",
+                "CommandLineSupport",
                 "Locking",
                 .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),

@@ -106,7 +106,54 @@ import Testing
         #expect(bench.transport.received.count == 1 + 4)
     }
 
+    /// What a device has signed is too old by the end of the wait.
+    @Test func aSignatureIsNeverSentTwice() async throws {
+        let key = ClerkConfiguration.TrustedDeviceKey(platform: "ios", appIdentifier: "app", publicKey: .null) { _ in
+            [1]
+        }
+        let begun = ScriptedTransport.Step.status(
+            200,
+            [:],
+            body: """
+                {"response":{"object":"sign_in_attempt","id":"sia_1","status":"needs_first_factor","identifier":null,\
+                "first_factor_verification":{"status":"unverified","strategy":"trusted_device",\
+                "trusted_device_challenge":{"client_data":"YQ"}}},\
+                "client":null}
+                """
+        )
+        let configuration = ClerkConfiguration(trustedDevice: key)
+        let bench = try ClerkBench([begun, Self.locked, .complete()], configuration: configuration)
+        var flow = bench.clerk.signInFlow(.trustedDevice(id: "t1"))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits { try await flow.run(answering: Person()) }
+        }
+        #expect(error?.kind == .accountLocked && error?.reason == .lockoutOver)
+        #expect(bench.transport.received.count == 2)
+    }
+
     // MARK: Requests of the caller's own
+
+    /// Nobody can be asked for another code, so the caller is told to.
+    @Test func aCodeByHandIsNeverSentTwice() async throws {
+        let bench = try ClerkBench([.complete(), Self.locked, Self.locked, .status(200, [:], body: "{}")])
+        _ = try await bench.clerk.signIn(identifier: "ada@example.com", password: "p", answering: Person())
+        let calls: [() async throws -> Void] = [
+            { try await bench.clerk.verifyTOTP(code: "1") },
+            {
+                let form: FormFields = ["strategy": "totp", "code": "1"]
+                let path = "/v1/client/sign_ins/sia_1/attempt_second_factor"
+                _ = try await bench.clerk.send(.post, path: path, body: .form(form))
+            },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = await #expect(throws: RecoveryError.self) { try await bench.skippingWaits(call) }
+            #expect(error?.kind == .accountLocked && error?.reason == .lockoutOver)
+            #expect(error?.outcome.lockout == .remaining(.zero))
+            #expect(bench.transport.received.count == 2 + index)
+        }
+        try await bench.clerk.verifyTOTP(code: "2")
+        #expect(bench.transport.received.count == 4, "another one is sent")
+    }
 
     private static let forever = ScriptedTransport.Step.error("user_locked", status: 403)
 

@@ -51,6 +51,17 @@ import Testing
         "backup_code": #""second_factors":["backup_code"]"#, "email_address": #""second_factors":[]"#,
     ]
 
+    /// Whoever has nobody to ask is told what the session waits for.
+    @Test(arguments: ["reset-password", "setup-mfa"])
+    func aTaskThatNobodyDoesIsSaid(task: String) async throws {
+        let app = Self.answer(#"{"object":"totp","secret":"ABC","uri":"otpauth://totp/x?secret=ABC"}"#)
+        let bench = try ClerkBench([Self.complete(task)] + (task == "setup-mfa" ? [Self.silent, Self.user, app] : []))
+        let error = await #expect(throws: Challenge.NoAnswer.self) {
+            try await bench.clerk.signIn(identifier: ClerkBench.identifier, password: "hunter2", answering: Person())
+        }
+        #expect(error?.task == task && error?.description.contains(task) == true)
+    }
+
     // MARK: A new password
 
     @Test func aCompromisedPasswordEndsInANewOne() async throws {
@@ -155,12 +166,14 @@ import Testing
         )
     }
 
-    @Test func ofSeveralThePersonChoosesAndAnInvitationIsAccepted() async throws {
+    @Test(arguments: ["organization_invitations", "organization_suggestions"])
+    func ofSeveralThePersonChoosesAndWhatInvitesIsAccepted(list: String) async throws {
         let invited =
             #"{"id":"orginv_1","status":"pending",\#(Self.organization("org_2", as: "public_organization_data"))}"#
         let bench = try ClerkBench([
-            Self.complete("choose-organization"), Self.list("{\(Self.organization("org_1"))}"), Self.list(invited),
-            Self.list(), Self.answer(invited), Self.touched(),
+            Self.complete("choose-organization"), Self.list("{\(Self.organization("org_1"))}"),
+            list == "organization_invitations" ? Self.list(invited) : Self.list(),
+            list == "organization_suggestions" ? Self.list(invited) : Self.list(), Self.answer(invited), Self.touched(),
         ])
         var flow = bench.clerk.signInFlow(.identifier(ClerkBench.identifier, password: "hunter2"))
         guard case .choose(let factors) = try await flow.step(.begin).step else {
@@ -176,7 +189,7 @@ import Testing
         #expect(session.status == .active)
         #expect(
             bench.sent.suffix(2) == [
-                "POST /me/organization_invitations/orginv_1/accept",
+                "POST /me/\(list)/orginv_1/accept",
                 "POST /client/sessions/sess_1/touch intent=select_org&active_organization_id=org_2",
             ]
         )

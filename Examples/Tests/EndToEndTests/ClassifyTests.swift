@@ -51,6 +51,24 @@ struct ClassifyTests {
         #expect(answers[5]["token_action"]?.string == "keep")
     }
 
+    @Test func auth0sWordsAreUnderstood() async throws {
+        let request = #""request":{"method":"POST","path":"/oauth/token"}"#
+        func refused(_ status: Int, _ word: String, _ text: String) -> String {
+            let body = #"{\"error\":\"\#(word)\",\"error_description\":\"\#(text)\"}"#
+            return #"{\#(request),"status":\#(status),"headers":{},"body":"\#(body)"}"#
+        }
+        let answers = try await Self.classify(
+            "auth0",
+            refused(403, "invalid_grant", "Wrong email or password."),
+            refused(429, "too_many_attempts", "Your account has been blocked after multiple failures."),
+            refused(401, "password_leaked", "This login has been blocked because your password has been leaked.")
+        )
+        #expect(
+            answers.map { $0["kind"]?.string } == ["invalid_credentials", "account_locked", "password_compromised"]
+        )
+        #expect(answers[1]["remedies"]?.array?.first?.string == "unlock" && answers[1]["lockout_s"]?.isNull == true)
+    }
+
     @Test func plainHTTPIsUnderstood() async throws {
         let request = #""request":{"method":"GET","path":"/items"}"#
         let answers = try await Self.classify(

@@ -50,6 +50,7 @@ struct ClerkCommandTests {
                 answers: #"{"password":"open-sesame-42","email_code":"424242"}"#
             )
             #expect(first.status == 65 && first.kind == "challenge_required")
+            #expect(first.report["failure"]?["code"]?.string == "reset-password")
             let status = try await bench.run("status")
             // There is a session, as was asked; what it lacks stands in its status.
             #expect(status.status == 0 && status.outcome == "ok")

@@ -1,4 +1,5 @@
 import AuthSandbox
+import CommandLineSupport
 import Foundation
 import HTTPRecovery
 import Testing
@@ -77,6 +78,35 @@ struct ForgeRockOptionsTests {
             #expect(run.status == 0 && run.texts("challenge", "kind").contains("captcha"))
             let none = try await signIn(bench, "--journey", "Captcha")
             #expect(none.status == 77 && none.kind == "challenge_required")
+        }
+    }
+
+    /// Also where nobody can be asked.
+    @Test func whatIsShownOnceIsShown() async throws {
+        try await AM.run { bench in
+            let answers = #"{"password": "open-sesame-42", "totp": "000000"}"#
+            let run = try await signIn(bench, "--journey", "RegisterAuthenticator", answers: answers)
+            #expect(run.status != 0 && run.errors.contains("To set it up: otpauth://totp/"))
+        }
+    }
+
+    /// The app on the phone reads it from the screen.
+    @Test func atATerminalThereIsAPictureToScan() async throws {
+        try await AM.run { bench in
+            let program = try TerminalProgram(
+                "auth-client",
+                ["--provider", "forgerock", "--base-url", bench.sandbox.url, "--no-token-file", "--realm", "alpha"]
+                    + ["--journey", "RegisterAuthenticator", "sign-in", "--identifier", "ada"],
+                in: bench.directory
+            )
+            try await program.sees("Password")
+            program.type("open-sesame-42")
+            try await program.sees("Code of the authenticator app")
+            let address = try #require(program.screen.firstMatch(of: /otpauth:\S+/)).output
+            let picture = try #require(QRCode(String(address))).lines
+            #expect(picture.allSatisfy(program.screen.contains))
+            program.interrupt()
+            #expect(await program.end().status == 130)
         }
     }
 

@@ -49,13 +49,19 @@ extension Challenge {
     public struct NoAnswer: Error, Sendable, Hashable, CustomStringConvertible {
         /// What was asked for.
         public let key: Factor.Key
+        /// What is left to be done before the session that there is can be used, in the provider's word, such as
+        /// `reset-password`; nil if nobody is signed in yet, or it can be used.
+        public let task: String?
 
-        /// Creates the error.
-        public init(_ key: Factor.Key) {
+        /// Creates the error; a sign-in that ends with it adds the task.
+        public init(_ key: Factor.Key, task: String? = nil) {
             self.key = key
+            self.task = task
         }
 
-        /// What was asked for.
-        public var description: String { "there is no answer for \(key.rawValue)" }
+        /// What was asked for, and for which task.
+        public var description: String {
+            "there is no answer for \(key.rawValue)" + (task.map { ", which the session's task \($0) wants" } ?? "")
+        }
     }
 }

@@ -29,7 +29,7 @@ extension SignInFlow {
             case .finished(let session): return session
             case .ask(let question) where question.poll != nil: step = try await race(question, context, responder)
             case .ask(let question):
-                let answer = try await Self.answer(to: question, responder)
+                let answer = try await Self.answer(to: question, responder, for: machine.openTask)
                 step = try await advance(.call(Self.call(answer, question)), context)
             case .choose(let factors):
                 step = try await advance(.input(.choose(try await responder.choose(among: factors))), context)
@@ -59,7 +59,8 @@ extension SignInFlow {
         defer { context.showsWaits(true) }
         return try await withThrowingTaskGroup(of: Race.self) { group in
             defer { group.cancelAll() }
-            group.addTask { .answer(try await Self.answer(to: question, responder)) }
+            let task = machine.openTask
+            group.addTask { .answer(try await Self.answer(to: question, responder, for: task)) }
             var pause = question.poll
             while true {
                 if let next = pause { group.addTask { try await Self.wait(next, context) } }
@@ -94,12 +95,14 @@ extension SignInFlow {
 
     private static func answer(
         to question: Challenge,
-        _ responder: any ChallengeResponder
+        _ responder: any ChallengeResponder,
+        for task: String?
     ) async throws -> Challenge.Answer {
         do {
             return try await responder.answer(question)
         } catch let error as Challenge.NoAnswer {
-            throw question.unanswered.map { RecoveryError(outcome: $0, reason: .notRecoverable) } ?? error
+            throw question.unanswered.map { RecoveryError(outcome: $0, reason: .notRecoverable) }
+                ?? Challenge.NoAnswer(error.key, task: error.task ?? task)
         }
     }
 

@@ -63,6 +63,11 @@ public protocol SignInMachine<Session>: Sendable {
     /// Default: whether it concerns the parameter `identifier`.
     func isAboutName(_ refusal: Outcome) -> Bool
 
+    /// What is left to be done before the session that there is can be used, in the provider's word; nil if that is nothing.
+    ///
+    /// A question that nobody answers says so (``Challenge/NoAnswer/task``). Default: nil.
+    var openTask: String? { get }
+
     /// Ends at the server what has begun there, if it knows such an end. Default: nothing is done.
     mutating func abandon() async throws
 
@@ -71,6 +76,9 @@ public protocol SignInMachine<Session>: Sendable {
 }
 
 extension SignInMachine {
+    /// By default nothing is left to be done.
+    public var openTask: String? { nil }
+
     /// By default what a refusal concerns tells whether it is about the name.
     public func isAboutName(_ refusal: Outcome) -> Bool { refusal.parameter == Factor.identifier.providerName }
 

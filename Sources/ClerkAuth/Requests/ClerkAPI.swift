@@ -48,6 +48,14 @@ struct ClerkAPI: Sendable, ClientBound {
         var sendBy: RequestOptions.SendBy?
         /// Policies of the call, asked before all others.
         var policies: [any RecoveryPolicy] = []
+
+        /// Whether it presents a code or a signature, which has grown stale once a lockout was waited out.
+        var presentsOneTimeProof: Bool {
+            guard let bytes = body?.body.bytesInMemory else { return false }
+            return FormFields(parsing: bytes).names.contains {
+                ["code", "public_key_credential", "signature"].contains($0)
+            }
+        }
     }
 
     /// Performs a call and reads its answer.
@@ -80,6 +88,9 @@ struct ClerkAPI: Sendable, ClientBound {
                 )
             )
         }
+        var admissions: [any Admission] = []
+        if let pacing = configuration.pacing { admissions.append(pacing) }
+        if call.presentsOneTimeProof { admissions.append(LockedAnswer.ofOneTimeProof) }
         if let source = configuration.proofs {
             policies.append(AbuseProof(api: self, source: source, call: call, progress: progress))
         }
@@ -97,7 +108,7 @@ struct ClerkAPI: Sendable, ClientBound {
                     presents: .client,
                     attemptLayers: [ClerkAuthorization(api: self, progress: progress)],
                     policies: policies,
-                    admissions: configuration.pacing.map { [$0] } ?? []
+                    admissions: admissions
                 )
             )
         } catch let error as RecoveryError {

@@ -32,6 +32,8 @@ struct ClerkMachine<Session: ClerkEnd>: SignInMachine {
 
     func isAboutName(_ refusal: Outcome) -> Bool { refusal.isAboutName }
 
+    var openTask: String? { stage.openTask ?? waiting?.stage.openTask }
+
     mutating func enter(_ context: SignInContext) {
         self.context = context
         api = api.within(context.operation)

@@ -30,6 +30,9 @@ protocol ClerkStage: Sendable {
     /// - Throws: `RecoveryError` of the kind `reauthentication_required` if it is over.
     func sessionToVerify() async throws -> ClerkSession?
 
+    /// The key of the task that it carries out; nil for what is none.
+    var openTask: String? { get }
+
     mutating func enter(_ context: SignInContext)
     mutating func begin() async throws -> ClerkStep
     /// Reads where it stands.
@@ -49,6 +52,8 @@ extension ClerkStage {
     var signUpRequest: ClerkSignUpRequest? { nil }
 
     var openingFactor: Factor? { nil }
+
+    var openTask: String? { nil }
 
     func sessionToVerify() async throws -> ClerkSession? { nil }
 

@@ -24,6 +24,8 @@ struct ClerkTaskMachine: ClerkStage {
 
     private var task: ClerkTask? { session.tasks.first.map { ClerkTask(rawValue: $0) } }
 
+    var openTask: String? { task?.rawValue }
+
     mutating func begin() async throws -> ClerkStep {
         phone = nil
         return try await follow(session)

@@ -98,7 +98,9 @@ struct Report: Sendable {
         case let error as Challenge.NoAnswer:
             let failure = Failure(
                 kind: Outcome.Kind.challengeRequired.rawValue,
-                message: "An answer is needed (\(error.key.rawValue)), and there is none left to give.",
+                code: error.task,
+                message: "An answer is needed (\(error.key.rawValue)), and there is none left to give."
+                    + (error.task.map { " The session is there, and waits for \($0)." } ?? ""),
                 remedies: [Outcome.Remedy.askUser.rawValue],
                 advice: error.key == .webauthn ? Self.keyAdvice : nil
             )
