@@ -264,6 +264,20 @@ import Testing
         )
     }
 
+    /// A sign-up has no `identifier`: the connection of an enterprise is found by the address.
+    @Test(arguments: [nil, "ada@example.com"])
+    func aVisitOfAnEnterpriseSignsUp(besides address: String?) async throws {
+        let bench = try bench(Self.signUp("unverified"), Self.signedUp)
+        let request = ClerkSignUpRequest(emailAddress: address, redirect: .enterprise("ada@example.com"))
+        _ = try await bench.clerk.signUp(request, answering: visitor("myapp://callback?rotating_token_nonce=n1"))
+        let parts = bench.sent.first?.dropFirst("POST /client/sign_ups ".count).split(separator: "&").sorted()
+        #expect(
+            parts == [
+                "email_address=ada%40example.com", "redirect_url=myapp%3A%2F%2Fcallback", "strategy=enterprise_sso",
+            ]
+        )
+    }
+
     @Test func whoHasAnAccountIsSignedIn() async throws {
         let bench = try bench(
             Self.signUp("unverified"),

@@ -83,6 +83,20 @@ struct ClerkSandboxTests {
         #expect(other.forms("POST client/sign_ins") == ["transfer=true"])
     }
 
+    @Test func somebodyOfAnEnterpriseSignsUp() async throws {
+        let bench = try Self.redirecting()
+        let person = SandboxPerson(bench, deciding: "decision=allow&email=new%40example.com")
+        let request = ClerkSignUpRequest(redirect: .enterprise("new@example.com"))
+        let session = try await bench.clerk.signUp(request, answering: person)
+        #expect(session.identifiers.contains("new@example.com"))
+        let other = try Self.redirecting()
+        let nobody = ClerkSignUpRequest(redirect: ClerkRedirect(strategy: "enterprise_sso"))
+        let error = await #expect(throws: RecoveryError.self) {
+            try await other.clerk.signUp(nobody, answering: SandboxPerson(other))
+        }
+        #expect(error?.outcome.parameter == "email_address")
+    }
+
     @Test func whoDeclinesIsToldSoInTheServersWords() async throws {
         let bench = try Self.redirecting()
         let error = await #expect(throws: RecoveryError.self) {

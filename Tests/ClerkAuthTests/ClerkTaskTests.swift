@@ -90,6 +90,29 @@ import Testing
         #expect(bench.sent.filter { $0.hasPrefix("POST /me/change_password") }.count == 2)
     }
 
+    /// What ends the sign-in may be no word of the task's: whoever catches it knows what the session waits for.
+    @Test func aRefusalThatEndsATaskNamesIt() async throws {
+        let weak = Step.error("form_password_pwned", meta: #"{"param_name":"password"}"#)
+        let bench = try ClerkBench([Self.complete("reset-password"), weak, weak, weak])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", Person([.newPassword: [.text("weak"), .text("bad"), .text("poor")]]))
+        }
+        #expect(error?.kind == .passwordRejected && error?.outcome.code == "form_password_pwned")
+        #expect(error?.outcome.openTask == "reset-password")
+        #expect(error?.description.contains("open_task=reset-password") == true)
+    }
+
+    @Test func whoIsSignedOutMeanwhileHasNoTaskLeft() async throws {
+        let lost = Step.fail(.connectionLost, .unknown)
+        let nobody = Self.answer(#"{"object":"client","id":"client_1","sessions":[],"sign_in":null}"#)
+        let bench = try ClerkBench([Self.complete("reset-password"), lost, nobody])
+        let error = await #expect(throws: RecoveryError.self) {
+            try await bench.signIn("hunter2", Person([.newPassword: "n3w"]))
+        }
+        #expect(error?.kind == .reauthenticationRequired)
+        #expect(error?.outcome.openTask == nil)
+    }
+
     @Test func aNewPasswordWhoseAnswerIsLostIsLookedUpAndNotSentAgain() async throws {
         let client = { (tasks: [String]) in
             Step.status(200, [:], body: #"{"response":\#(Self.client(tasks)),"client":null}"#)

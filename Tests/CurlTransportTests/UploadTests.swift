@@ -107,7 +107,8 @@ struct UploadTests {
 
     /// About one in ten of these answers comes while libcurl writes, and the write fails.
     ///
-    /// On a used connection libcurl then takes the connection for a stale one, and opens another, which is not used.
+    /// On a used connection libcurl then takes the connection for a stale one, and opens another, which is not used. Whether the
+    /// connection that has just answered is used again is libcurl's decision: on a busy machine it is not, now and then.
     @Test(arguments: [false, true])
     func noEarlyAnswerIsLost(isOnUsedConnection: Bool) async throws {
         let early = try #require(HTTPField.Name("X-Early"))
@@ -121,6 +122,7 @@ struct UploadTests {
         var configuration = CurlTransport.Configuration()
         configuration.reportsMetrics = true
         let transport = CurlTransport.patient(configuration)
+        var onUsed = 0
         for _ in 0..<300 {
             if isOnUsedConnection { _ = try await transport.fetch(.to(server.authority)) }
             let body = MessageBody(Self.content)
@@ -129,11 +131,12 @@ struct UploadTests {
             #expect(response.head.headerFields[early] == "1")
             #expect(try await response.body.collect(upTo: 10) == Array("no".utf8))
             #expect(response.metrics?.wireAttempts == 1)
-            #expect(response.metrics?.isConnectionReused == isOnUsedConnection)
+            if response.metrics?.isConnectionReused == true { onUsed += 1 }
             #expect(response.metrics?.remoteAddress == "127.0.0.1")
         }
         let posts = server.receivedRequests.filter { $0.method == "POST" }
         #expect(posts.count == 300)
+        #expect(isOnUsedConnection ? onUsed > 250 : onUsed == 0)
         await transport.shutdown()
     }
 

@@ -52,6 +52,15 @@ struct OktaEngineRefusalTests {
         #expect(ever.steps.filter { $0.hasPrefix("challenge/answer") }.count == 3)
     }
 
+    /// Another beginning would be a second sign-in beside the one that goes on in the other tab.
+    @Test func whatHasGoneOnElsewhereIsNotBegunAgain() async throws {
+        let elsewhere = ScriptedTransport.Step.ion(more: Ion.message("idx.transferred.to.new.tab", "INFO"))
+        let bench = try OktaBench.engine([.ion(Ion.identify), Self.asked, elsewhere])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn("hunter2", Person()) }
+        #expect(error?.kind == .flowExpired && error?.outcome.code == "idx.transferred.to.new.tab")
+        #expect(bench.transport.received.count == 4)
+    }
+
     @Test func aReusedCodeWaitsForTheNextWindow() async throws {
         let app = Ion.current("google_otp", "otp")
         let used = "\(app),\(Ion.message("authfactor.challenge.soft_token.used_passcode"))"

@@ -57,6 +57,12 @@ struct ClerkCommandTests {
             #expect(status.report["session"]?["status"]?.string == "pending")
             let token = try await bench.run("token")
             #expect(token.status == 0 && token.errors.contains("finish-tasks"), "a JWT that no app lets in")
+            // What the service does not take leaves the session as it is, and that is said.
+            let refused = try await bench.run("finish-tasks", answers: #"{"new_password":["short","short","short"]}"#)
+            #expect(refused.kind == "password_rejected" && refused.status != 0)
+            let message = refused.report["failure"]?["message"]?.string
+            let end = " The session is there, and waits for reset-password."
+            #expect(message?.hasSuffix(end) == true, "\(refused.errors)")
             let second = try await bench.run("finish-tasks", answers: #"{"new_password":"correct-horse-7"}"#)
             #expect(second.status == 0, "\(second.errors)")
             #expect(second.report["session"]?["status"]?.string == "active")

@@ -110,6 +110,22 @@ struct OktaWaysTests {
         }
     }
 
+    /// The page of another provider leads back to the app, which listens there if that is on this machine.
+    @Test func anotherProviderIsVisited() async throws {
+        let port = Int.random(in: 20_000...30_000)
+        let app = ["--client-id", "cli", "--redirect-uri", "http://127.0.0.1:\(port)/callback"]
+        try await Self.engine(options: app) { bench in
+            bench.sandbox.updateSettings { ($0.okta.identityProvider, $0.okta.providerUser) = ("only", Bench.eva) }
+            var bench = bench
+            let program = bench.directory + "/browser"
+            try await BuiltProgram.make("#!/bin/sh\nexec curl -s -L -o /dev/null \"$1\"\n", at: program)
+            bench.environment["BROWSER"] = program
+            let run = try await bench.signIn(Bench.eva, answers: "{}")
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(bench.routes.contains { $0.hasPrefix("GET /sso/idps/") })
+        }
+    }
+
     /// A link that an administrator has sent stands in the place of the password.
     @Test(arguments: ["recovery", "activation"])
     func aLinkIsFollowed(purpose: String) async throws {

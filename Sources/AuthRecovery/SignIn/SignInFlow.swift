@@ -89,7 +89,12 @@ public struct SignInFlow<Session: Sendable>: Sendable {
         // A responder or a store may have its own word for being cancelled.
         try Task.checkCancellation()
         if error is InputNotWanted { return RecoveryError.inputNotWanted }
-        if error is RecoveryError { wanted = .nothing }
-        return (error as? RecoveryError)?.toldToWhoSignsIn ?? error
+        guard var error = (error as? RecoveryError)?.toldToWhoSignsIn else { return error }
+        wanted = .nothing
+        // Who is signed out has no session that waits for anything.
+        if error.kind != .reauthenticationRequired, error.outcome.openTask == nil {
+            error.outcome.openTask = machine.openTask
+        }
+        return error
     }
 }

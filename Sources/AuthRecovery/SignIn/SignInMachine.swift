@@ -65,7 +65,8 @@ public protocol SignInMachine<Session>: Sendable {
 
     /// What is left to be done before the session that there is can be used, in the provider's word; nil if that is nothing.
     ///
-    /// A question that nobody answers says so (``Challenge/NoAnswer/task``). Default: nil.
+    /// An error that ends the sign-in says so (`Outcome.openTask`), and a question that nobody answers
+    /// (``Challenge/NoAnswer/task``). Default: nil.
     var openTask: String? { get }
 
     /// Ends at the server what has begun there, if it knows such an end. Default: nothing is done.

@@ -34,6 +34,8 @@ extension ClerkWorld {
         if call.field("transfer") == "true" {
             try take(proofToTransfer(toSignUp: client), into: &signUp)
         } else if let strategy = call.field("strategy"), Self.isVisit(strategy) {
+            // By its domain the connection is found.
+            if strategy == "enterprise_sso" { _ = try call.required("email_address") }
             signUp.external = try beginVisit(strategy, signUp: signUp.id, call)
         }
         try fill(&signUp, call)

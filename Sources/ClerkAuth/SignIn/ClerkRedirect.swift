@@ -7,7 +7,7 @@ import HTTPRecovery
 public struct ClerkRedirect: Sendable, Hashable {
     /// Clerk's name of the way, such as `oauth_google`, `oauth_custom_acme` or `enterprise_sso`.
     public var strategy: String
-    /// The name by which Clerk finds the connection; for `enterprise_sso`.
+    /// The name by which Clerk finds the connection, for `enterprise_sso`; to sign up it is an e-mail address.
     public var identifier: String?
     /// Whether somebody who has no account is signed up with what the provider tells of them.
     ///
@@ -58,9 +58,10 @@ public struct ClerkRedirect: Sendable, Hashable {
             || strategy.hasPrefix("oauth_") && !strategy.hasPrefix("oauth_token_")
     }
 
-    func add(to form: inout FormFields, _ configuration: ClerkConfiguration) {
+    /// Adds the way to the form that begins a sign-in or sign-up; a sign-up calls the identifier `email_address`.
+    func add(to form: inout FormFields, as field: String = "identifier", _ configuration: ClerkConfiguration) {
         form.add("strategy", strategy)
-        form.add("identifier", identifier)
+        if form[field].isEmpty { form.add(field, identifier) }
         form.add("redirect_url", configuration.redirectURL)
         addHints(to: &form)
     }
@@ -105,7 +106,8 @@ extension ClerkFactorCalls {
         if let nonce = try RedirectCallback(address).nonce {
             call.query.add("rotating_token_nonce", secret: nonce)
             call.resend = .spending
-            call.account = account
+            // Who comes back may not be known before the answer: what can be presented once stands for them.
+            call.account = account ?? "visit \(Fingerprint.text(of: nonce.reveal()))"
         }
         return try await perform(call)
     }

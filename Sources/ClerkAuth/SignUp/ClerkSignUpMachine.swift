@@ -54,7 +54,7 @@ struct ClerkSignUpMachine: ClerkStage {
         var form = request.form
         if let redirect = request.redirect {
             guard calls.api.configuration.redirectURL != nil else { throw RecoveryError.missing("redirect_url") }
-            redirect.add(to: &form, calls.api.configuration)
+            redirect.add(to: &form, as: "email_address", calls.api.configuration)
         }
         form.add("locale", calls.api.configuration.locale)
         do {

@@ -31,6 +31,7 @@ public struct ClerkTask: Sendable, Hashable, RawRepresentable {
         var outcome = Outcome(.userActionRequired, processed: .yes, remedies: [.visitProvider])
         outcome.statusType = ClerkSessionStatus.pending.rawValue
         outcome.code = task?.rawValue
+        outcome.openTask = task?.rawValue
         return RecoveryError(outcome: outcome, reason: .notRecoverable)
     }
 }

@@ -90,6 +90,13 @@ public struct Outcome: Sendable, Hashable {
         set { change { $0.statusType = newValue } }
     }
 
+    /// What is left to be done before the session that there is can be used, in the provider's word, such as
+    /// `reset-password`; nil if nobody is signed in, or nothing is left.
+    public var openTask: String? {
+        get { rare.isEmpty ? nil : rare.value.openTask }
+        set { change { $0.openTask = newValue } }
+    }
+
     /// The provider's own result of a factor, such as `WAITING`.
     public var factorResult: String? {
         get { rare.isEmpty ? nil : rare.value.factorResult }
@@ -146,6 +153,7 @@ public struct Outcome: Sendable, Hashable {
         var userMessage: String?
         var parameter: String?
         var statusType: String?
+        var openTask: String?
         var factorResult: String?
         var traceID: String?
         var advice: JSONValue?

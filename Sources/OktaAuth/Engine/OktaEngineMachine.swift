@@ -37,6 +37,8 @@ struct OktaEngineMachine: SignInMachine {
     var unattended = 0
     var patience: Duration?
     var polling: OktaEnginePolling?
+    /// What has ended the sign-in so that another beginning is no help: it has gone on elsewhere.
+    private var end: RecoveryError?
 
     init(api: OktaAPI, app: OktaApp, goal: OktaSignInMachine.Goal, identifier: String, password: Secret?) {
         self.api = api
@@ -69,6 +71,7 @@ struct OktaEngineMachine: SignInMachine {
     }
 
     mutating func begin() async throws -> SignInStep<OktaSession> {
+        if let end { throw end }
         answer = nil
         api.transactionEndsAt = nil
         (entries, pending, sent, polling, captcha) = ([:], nil, [:], nil, nil)
@@ -178,6 +181,7 @@ struct OktaEngineMachine: SignInMachine {
     /// Takes into account what an error leaves behind: the answer that was not taken may come with a new handle.
     mutating func note(_ error: RecoveryError) {
         if let left = api.engineAnswer(leftBy: error) { stand(at: left) }
+        if error.kind == .flowExpired, error.outcome.code != nil, !error.remedies.contains(.restartFlow) { end = error }
         if error.outcome.tokenAction == .clear, error.outcome.code != nil {
             answer = nil
             interaction = nil

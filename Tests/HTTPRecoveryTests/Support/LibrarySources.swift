@@ -4,11 +4,16 @@ import Testing
 /// The sources of the library's modules, for tests of what stands where.
 enum LibrarySources {
     /// All of them without their comments, by their path below `Sources`.
-    static func all() throws -> [(path: String, text: String)] {
+    static func all() throws -> [(path: String, text: String)] { try once.get() }
+
+    /// Read once, for all who look.
+    private static let once = Result { try read() }
+
+    private static func read() throws -> [(path: String, text: String)] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
         let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
-        var result: [(String, String)] = []
+        var result: [(path: String, text: String)] = []
         for case let file as URL in files where file.pathExtension == "swift" {
             let path = String(file.path.dropFirst(root.path.count + 1))
             guard !path.contains("Testing/") else { continue }

@@ -63,11 +63,15 @@ struct SignInInput: Sendable {
         return Secret(try await bounds.hold { try await listener.visit() })
     }
 
-    /// Listens where a server lets its own request come back, as PingAM does; a request for SAML does not say where.
+    /// Listens where a server lets its own request come back, as PingAM does; a request for SAML does not say where, nor
+    /// does Okta's page of another provider, behind which the app's own address stands.
     private func listener(for challenge: Challenge, at url: Secret) throws -> LoopbackListener? {
         let stated = LoopbackListener.redirectURI(in: url.reveal()) ?? challenge.form?["redirect_uri"].first?.reveal()
-        guard let uri = stated ?? options.forgeRock.returnURI, LoopbackListener.isLocal(uri) else { return nil }
-        return try LoopbackListener(uri: uri)
+        let own = options.provider == .okta ? options.redirectURI : options.forgeRock.returnURI
+        guard let uri = stated ?? own, LoopbackListener.isLocal(uri) else { return nil }
+        let listener = try LoopbackListener(uri: uri)
+        // A server that was told of an address without a port sends the browser there, and to no other port.
+        return stated != nil || listener.uri == uri ? listener : nil
     }
 
     /// Checks at the end that every choice that was prepared was one.

@@ -74,7 +74,8 @@ struct Report: Sendable {
             let failure = Failure(
                 kind: error.kind.rawValue,
                 code: error.outcome.code,
-                message: (status.map { "HTTP \($0): " } ?? "") + FailureText.sentence(error),
+                message: (status.map { "HTTP \($0): " } ?? "") + FailureText.sentence(error)
+                    + Self.told(error.outcome.openTask),
                 parameter: error.outcome.parameter,
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
@@ -100,7 +101,7 @@ struct Report: Sendable {
                 kind: Outcome.Kind.challengeRequired.rawValue,
                 code: error.task,
                 message: "An answer is needed (\(error.key.rawValue)), and there is none left to give."
-                    + (error.task.map { " The session is there, and waits for \($0)." } ?? ""),
+                    + Self.told(error.task),
                 remedies: [Outcome.Remedy.askUser.rawValue],
                 advice: error.key == .webauthn ? Self.keyAdvice : nil
             )
@@ -135,6 +136,11 @@ struct Report: Sendable {
                 )
             )
         }
+    }
+
+    /// That a session is not to be used before something has been done.
+    private static func told(_ task: String?) -> String {
+        task.map { " The session is there, and waits for \($0)." } ?? ""
     }
 
     /// How a passkey or a security key is answered with.

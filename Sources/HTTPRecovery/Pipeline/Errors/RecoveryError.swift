@@ -93,6 +93,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         var parts = [outcome.kind.rawValue, "reason=\(reason)"]
         if let status = outcome.status { parts.append("status=\(status)") }
         if let code = outcome.loggableCode { parts.append("code=\(code)") }
+        if let task = outcome.openTask?.loggable { parts.append("open_task=\(task)") }
         if let error = outcome.transportError {
             parts.append("transport=\(error.code.rawValue) certainty=\(error.certainty.rawValue)")
         }
