@@ -88,7 +88,8 @@ extension OktaConfiguration {
     /// How a sign-in goes about it.
     @nonexhaustive public enum Way: String, Sendable, Hashable {
         /// The org decides: with an app, an org on the identity engine is signed in to by its interaction code flow, as
-        /// far as the app may use it; all others by the Authentication API.
+        /// far as the app may use it, or by Direct Authentication if it lists those grants as the app's; all others by the
+        /// Authentication API.
         case automatic
         /// By the Authentication API, which ends in a session of the org or in an app's tokens.
         case authentication

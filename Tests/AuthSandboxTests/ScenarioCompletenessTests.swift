@@ -56,7 +56,7 @@ struct ScenarioCompletenessTests {
                     "session_token_life_s": 7, "session_life_s": 8, "code_life_s": 9, "factor_attempts": 10,
                     "sms_window_s": 11, "email_window_s": 12, "push_life_s": 13, "lockout_shown": true,
                     "quiet_resend": true, "policy_as_text": true, "authorize_failure": "page",
-                    "app_requires_mfa": true, "identity_engine": true, "interaction_code": false,
+                    "app_requires_mfa": true, "identity_engine": true, "interaction_code": false, "app_grants": ["password"],
                     "identify_with_password": true, "device_probe": true, "consent": true, "passwordless": true,
                     "identity_provider": "only", "provider_type": "X509", "provider_user": "x", "captcha": true,
                     "granular_consent": true, "verify_channels": ["email"], "registration": true,

@@ -1,3 +1,4 @@
+import ClerkAuth
 import HTTPRecovery
 import Testing
 
@@ -92,6 +93,7 @@ import Testing
         let outcome = Clerked(status: status, body: Clerked.error("brand_new_code", meta: meta)).outcome
         #expect(outcome.kind == kind && outcome.remedies == remedies && outcome.code == "brand_new_code")
         #expect(outcome.userMessage == (isForThePerson ? "l" : nil) && outcome.message == "m")
+        #expect(outcome.clerkLongMessage == "l", "whoever wants to show it all the same has it")
         #expect(outcome.tokenAction == .keep)
     }
 

@@ -112,9 +112,10 @@ struct OktaDoubtTests {
     func afterAnAnswerThatProvesNothingThePasswordIsAskedFor(body: String) async throws {
         let unknownCode = ScriptedTransport.Step.status(401, [:], body: body)
         let silent = try OktaBench([.required(Self.totp), unknownCode, .success(), .session])
-        await #expect(throws: Challenge.NoAnswer(.password)) {
+        let error = await #expect(throws: Challenge.NoAnswer.self) {
             try await silent.signIn("hunter2", Person([.totp: "1"]))
         }
+        #expect(error?.key == .password && error?.cause != nil)
         #expect(silent.sent.count == 2)
         let bench = try OktaBench([.required(Self.totp), unknownCode, .success(), .session])
         let person = Person([.totp: "1", .password: "typed"])

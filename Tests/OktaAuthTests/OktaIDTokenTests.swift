@@ -25,14 +25,15 @@ struct OktaIDTokenTests {
     private static let good = #""iss":"https://example.okta.com","aud":"0oa1""#
     private static let now = ManualClock().timeSource().wallTime.secondsSinceEpoch
 
-    /// A token endpoint whose ID token claims these beside the nonce.
+    /// A token endpoint whose ID token claims these beside the nonce of the request, or another one.
     private static func tokens(
         _ claims: String = good,
         type: String = "Bearer",
+        nonce other: String? = nil,
         times: String = #""auth_time":7,"iat":8,"exp":4102444800"#
     ) -> ScriptedTransport.Step {
         .run { received in
-            let nonce = FormFields(parsing: received.body)["code"].last?.reveal() ?? ""
+            let nonce = other ?? FormFields(parsing: received.body)["code"].last?.reveal() ?? ""
             let token = jwt(
                 #"{"sub":"00u1","name":"Ada","email":"ada@example.com","preferred_username":"ada","amr":["pwd","mfa"],"acr":"2",\#(times),"nonce":"\#(nonce)",\#(claims)}"#
             )
@@ -80,6 +81,18 @@ struct OktaIDTokenTests {
         #expect(error?.kind == .invalidRequest && error?.outcome.code == code)
         #expect(try await bench.credentials == Credentials())
         #expect(bench.sent.filter { $0.hasPrefix("/authn ") }.count == 1)
+    }
+
+    /// One that was issued for another request signs nobody in.
+    @Test(arguments: ["", "n-of-another-request"])
+    func aTokenForAnotherRequestIsRefused(nonce: String) async throws {
+        let bench = try OktaBench(
+            [.success(), Self.redirect, Self.tokens(nonce: nonce)],
+            configuration: Self.configuration()
+        )
+        let error = await #expect(throws: RecoveryError.self) { try await bench.signIn() }
+        #expect(error?.kind == .invalidRequest && error?.outcome.code == "nonce_mismatch")
+        #expect(try await bench.credentials == Credentials())
     }
 
     /// One that has ended, or that proves somebody of too long ago where that was asked, signs nobody in; a minute is left to

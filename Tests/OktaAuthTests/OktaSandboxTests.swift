@@ -245,6 +245,21 @@ struct OktaSandboxTests {
         #expect(bench.count("/api/v1/authn") == 1 && bench.counters.passwordAttempts == 1)
     }
 
+    /// What the app may use, the org lists.
+    @Test func anAppOfDirectAuthenticationGoesThatWay() async throws {
+        let grants = ["password", "urn:okta:params:oauth:grant-type:otp", "http://auth0.com/oauth/grant-type/mfa-otp"]
+        let bench = try OktaSandboxBench(
+            { $0.okta.factors = [.init("token:software:totp")] },
+            settings: { $0.okta.appGrants = grants }
+        )
+        let session = try await bench.signIn(Reader(bench, choosing: ["otp"]))
+        #expect(session.login == OktaSandboxBench.eva && session.idToken != nil)
+        #expect(bench.count("/api/v1/authn") == 0 && bench.counters.passwordAttempts == 1)
+        let other = try OktaSandboxBench(settings: { $0.okta.appGrants = ["authorization_code", "refresh_token"] })
+        _ = try await other.signIn(Reader(other))
+        #expect(other.count("/api/v1/authn") == 1 && other.counters.passwordAttempts == 1)
+    }
+
     @Test func aClassicOrgIsAskedOnce() async throws {
         let bench = try OktaSandboxBench(settings: { $0.okta.isIdentityEngine = false })
         _ = try await bench.signIn(Reader(bench))

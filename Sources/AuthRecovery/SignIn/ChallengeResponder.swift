@@ -52,11 +52,14 @@ extension Challenge {
         /// What is left to be done before the session that there is can be used, in the provider's word, such as
         /// `reset-password`; nil if nobody is signed in yet, or it can be used.
         public let task: String?
+        /// What the question is owed to, such as a password that was refused since it was leaked; nil if nothing has gone wrong.
+        public let cause: Outcome?
 
-        /// Creates the error; a sign-in that ends with it adds the task.
-        public init(_ key: Factor.Key, task: String? = nil) {
+        /// Creates the error; a sign-in that ends with it adds the task and the cause.
+        public init(_ key: Factor.Key, task: String? = nil, cause: Outcome? = nil) {
             self.key = key
             self.task = task
+            self.cause = cause
         }
 
         /// What was asked for, and for which task.

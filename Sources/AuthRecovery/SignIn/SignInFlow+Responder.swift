@@ -102,7 +102,7 @@ extension SignInFlow {
             return try await responder.answer(question)
         } catch let error as Challenge.NoAnswer {
             throw question.unanswered.map { RecoveryError(outcome: $0, reason: .notRecoverable) }
-                ?? Challenge.NoAnswer(error.key, task: error.task ?? task)
+                ?? Challenge.NoAnswer(error.key, task: error.task ?? task, cause: error.cause ?? question.refusal)
         }
     }
 
@@ -118,6 +118,12 @@ extension SignInFlow {
 }
 
 extension Challenge {
+    /// What has gone wrong before, so that this is asked; nil if nothing has.
+    fileprivate var refusal: Outcome? {
+        let known = previousFailure ?? occasion
+        return known.kind.isFailure && known.kind != .challengeRequired ? known : nil
+    }
+
     /// What it means that nobody has an answer, where that says less than what the server wants; nil elsewhere.
     package var unanswered: Outcome? {
         var outcome: Outcome

@@ -102,6 +102,11 @@ public struct SandboxOktaSettings: Sendable, Equatable {
     ///
     /// Default: true.
     public var allowsInteractionCode = true
+    /// `app_grants`: the grants of the identity engine that apps are registered for, a text or a list; another one is refused with
+    /// `unauthorized_client`, which lists them.
+    ///
+    /// Default: none are named, and all may be used.
+    public var appGrants: [String] = []
     /// `identify_with_password`: whether the identity engine asks for name and password in one form.
     ///
     /// Default: false: the name first.
@@ -200,6 +205,7 @@ extension SandboxOktaSettings: SandboxPart {
         case appRequiresMFA = "app_requires_mfa"
         case isIdentityEngine = "identity_engine"
         case allowsInteractionCode = "interaction_code"
+        case appGrants
         case identifiesWithPassword = "identify_with_password"
         case probesDevice = "device_probe"
         case asksConsent = "consent"

@@ -1,5 +1,5 @@
 import AuthRecovery
-import HTTPRecovery
+public import HTTPRecovery
 
 /// One answer of Clerk's on its way to an outcome.
 struct ClerkInterpretation {
@@ -207,6 +207,7 @@ struct ClerkInterpretation {
         outcome.parameter = error.parameter
         outcome.details = error.meta
         outcome.userMessage = ClerkText.userMessage(of: error, outcome, isKnown: isKnown)
+        if !isKnown, outcome.userMessage == nil { ClerkText.keep(error.longMessage, in: &outcome) }
     }
 
     // MARK: Statuses
@@ -244,6 +245,15 @@ struct ClerkInterpretation {
 
 /// Which of Clerk's texts is meant for a person.
 enum ClerkText {
+    fileprivate static let member = "long_message"
+
+    /// Keeps a long text of which nobody knows whether it is meant for a person.
+    static func keep(_ text: String?, in outcome: inout Outcome) {
+        guard let text = text?.nonEmpty else { return }
+        let kept = JSONValue.Member(member, .string(text))
+        outcome.details = .object((outcome.details?.members ?? []) + [kept])
+    }
+
     /// The text for the end user: the long message, or the short one if there is no other.
     ///
     /// Errors of the set-up, of sessions and of the server speak to developers. So may any code that nobody knows, unless it
@@ -274,4 +284,12 @@ enum ClerkText {
     private static let forDevelopers: Set<String> = [
         "form_param_unknown", "form_param_missing", "form_param_nil", "form_param_type_invalid",
     ]
+}
+
+extension Outcome {
+    /// Clerk's own long text, for whoever shows a person what the server says of a code that this version does not know.
+    ///
+    /// It is `userMessage` where that is Clerk's; of an unknown code it may speak to developers, so that it stands here alone. Nil if
+    /// Clerk has said nothing at length.
+    public var clerkLongMessage: String? { details?[ClerkText.member]?.string ?? userMessage }
 }

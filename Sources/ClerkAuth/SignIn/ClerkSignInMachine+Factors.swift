@@ -77,7 +77,9 @@ extension ClerkSignInMachine {
         let answer = try await calls.read(path(), after: address)
         // Nobody has been there yet, or that was no address of the way back.
         if let open = answer.signIn?.firstFactorVerification?.openRedirect, open == challenge.url {
-            throw answer.failure(.challengeIncorrect, [.askUser])
+            var error = answer.failure(.challengeIncorrect, [.askUser])
+            error.outcome.userMessage = "The sign-in at the other provider is not finished. Please finish it there."
+            throw error
         }
         return try await advance(answer)
     }

@@ -118,10 +118,23 @@ struct OktaOrgMachine: SignInMachine {
         do {
             return try await step { try await $0.begin() }
         } catch let error as RecoveryError where mayGoBack(after: error) {
-            // The app may not use the engine's flow; the Authentication API is there as well.
+            // The app may not use the engine's flow. By Direct Authentication it goes on if the org lists its grants as the app's;
+            // the Authentication API is there as well.
+            if Self.listsDirectGrants(error), classic.goal.token == nil, var direct = Self.direct(of: classic) {
+                if let context = classic.context { direct.enter(context) }
+                way = .direct(direct)
+                return try await step { try await $0.begin() }
+            }
             way = .authentication
             return try await classic.begin()
         }
+    }
+
+    /// Whether a refusal lists, among the grants of the app, those of Direct Authentication.
+    private static func listsDirectGrants(_ error: RecoveryError) -> Bool {
+        guard error.outcome.code == "unauthorized_client", let text = error.outcome.message else { return false }
+        let families = ["urn:okta:params:oauth:grant-type:", "http://auth0.com/oauth/grant-type/mfa-"]
+        return families.contains { text.contains($0) }
     }
 
     private func mayGoBack(after error: RecoveryError) -> Bool {

@@ -94,7 +94,9 @@ extension OktaSignInMachine {
         guard !challenge.isByMail else {
             // What the mail unlocks is not held back here any longer than there.
             if challenge.transaction.recoveryType == "UNLOCK" { await forgetLockout() }
-            throw failure(.userActionRequired, [.visitProvider])
+            var error = failure(.userActionRequired, [.visitProvider])
+            error.outcome.userMessage = "An e-mail was sent. Please follow the link in it, and sign in again then."
+            throw error
         }
         let type = challenge.factorType ?? .sms
         return .ask(Challenge(factor: Factor(key: .phoneCode, providerName: type.rawValue, id: "recovery")))

@@ -51,6 +51,7 @@ extension OktaWorld {
         guard context.settings.okta.isIdentityEngine, let grant = form["grant_type"],
             grant == "password" || grant.hasPrefix(Self.first) || grant.hasPrefix(Self.second)
         else { return nil }
+        if let failure = context.settings.okta.failure(ofGrant: grant) { return failure.response }
         do throws(OAuthFailure) {
             let account: OktaAccount
             if grant == "password" {
@@ -323,5 +324,14 @@ extension OktaWorld {
             expiresAt: context.now + context.settings.okta.pushLife
         )
         return .json(isSecond ? answer.adding("challenge_type", .string(Self.second + "oob")) : answer)
+    }
+}
+
+extension SandboxOktaSettings {
+    /// Why an app may not use a grant; nil if it may.
+    func failure(ofGrant grant: String) -> OAuthFailure? {
+        guard !appGrants.isEmpty, !appGrants.contains(grant) else { return nil }
+        let text = "The client is not authorized to use the provided grant type. Configured grant types:"
+        return OAuthFailure("unauthorized_client", "\(text) [\(appGrants.joined(separator: ", "))].")
     }
 }

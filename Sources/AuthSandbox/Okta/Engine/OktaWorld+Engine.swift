@@ -21,6 +21,7 @@ extension OktaWorld {
         guard settings.isIdentityEngine, settings.allowsInteractionCode else {
             return refuse("access_denied", "The interaction code grant is not enabled.")
         }
+        if let failure = settings.failure(ofGrant: "interaction_code") { return failure.response }
         let form = Dictionary(FormEncoding.fields(request.body).map { ($0.name, $0.value) }) { first, _ in first }
         guard let client = Self.clientID(of: request, form), let redirect = form["redirect_uri"],
             let state = form["state"]

@@ -296,6 +296,20 @@ extension OktaWorld {
     /// The org's authenticator of a sort.
     static func authenticatorID(type: String) -> String { "aut_" + authenticatorKey(type) }
 
+    /// What people call the authenticator of a factor.
+    static func authenticatorName(_ type: String) -> String {
+        switch authenticatorKey(type) {
+        case "phone_number": "Phone"
+        case "okta_email": "Email"
+        case "okta_verify": "Okta Verify"
+        case "duo": "Duo Security"
+        case "security_question": "Security Question"
+        case "webauthn": "Security Key or Biometric Authenticator"
+        case "okta_password": "Password"
+        default: "Google Authenticator"
+        }
+    }
+
     static func authenticatorKey(_ type: String) -> String {
         switch type {
         case "sms", "call": "phone_number"

@@ -86,7 +86,7 @@ extension OktaWorld {
         var view: JSONValue = [
             "type": .string(sort(factor.type)), "key": .string(authenticatorKey(factor.type)),
             "id": .string(isEnrolled ? factor.id : authenticatorID(factor)),
-            "displayName": .string(factor.setup.name ?? factor.type),
+            "displayName": .string(factor.setup.name ?? authenticatorName(factor.type)),
             "methods": method(factor.type).map { [["type": .string($0)]] } ?? [],
         ]
         guard isEnrolled else { return view }
