@@ -23,10 +23,15 @@ public final class LoopbackListener: Sendable {
 
     /// Where an authorization request wants the browser to come back; nil if it does not say.
     public static func redirectURI(in url: String) -> String? {
-        let fields = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().split(separator: UInt8(ascii: "&"))
-        guard let field = fields.first(where: { $0.starts(with: "redirect_uri=".utf8) }) else { return nil }
-        let value = PercentEncoding.decode(field.dropFirst("redirect_uri=".utf8.count))
-        return String(decoding: value, as: UTF8.self)
+        parameter("redirect_uri", in: url)
+    }
+
+    /// A parameter of a URL's query; nil if it is not there.
+    fileprivate static func parameter(_ name: String, in url: String) -> String? {
+        let query = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
+        let fields = query.split(separator: UInt8(ascii: "&"))
+        guard let field = fields.first(where: { $0.starts(with: "\(name)=".utf8) }) else { return nil }
+        return String(decoding: PercentEncoding.decode(field.dropFirst(name.utf8.count + 1)), as: UTF8.self)
     }
 
     /// Begins to listen.
@@ -61,9 +66,13 @@ public final class LoopbackListener: Sendable {
 
     /// The URL at which the browser came back, with all that was sent along.
     ///
+    /// - Parameter url: The authorization request that sends the browser here; nil for one that does not say so. Whatever comes with
+    ///   another `state` than it has (RFC 6749 section 10.12), as an old tab does, is told so and passed over.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func visit() async throws -> String {
-        for await url in visits { return url }
+    public func visit(after url: String? = nil) async throws -> String {
+        let state = url.flatMap { Self.redirectURI(in: $0) == nil ? nil : Self.parameter("state", in: $0) }
+        server.expect(state)
+        for await visit in visits where state == nil || Self.parameter("state", in: visit) == state { return visit }
         throw CancellationError()
     }
 }
@@ -159,6 +168,8 @@ private final class Server: @unchecked Sendable {
     /// The pages that are served, by their paths.
     private var pages: [[UInt8]: String] = [:]
     private let report: @Sendable (_ target: String) -> Void
+    /// What a visit has to bring along; nil if anything will do.
+    private var state: String?
 
     init(_ listener: Socket, path: String, report: @escaping @Sendable (String) -> Void) {
         self.path = path
@@ -168,6 +179,10 @@ private final class Server: @unchecked Sendable {
 
     func serve(_ page: String, at path: String) {
         queue.async { self.pages[Array(path.utf8)] = page }
+    }
+
+    func expect(_ state: String?) {
+        queue.async { self.state = state }
     }
 
     func stop() {
@@ -212,8 +227,13 @@ private final class Server: @unchecked Sendable {
             return
         }
         if let page = pages[target] { return respond(descriptor, 200, page) }
-        let isExpected = target.prefix { $0 != UInt8(ascii: "?") }.elementsEqual(path.utf8)
-        let text = isExpected ? "You can close this window, and go back to the program." : "There is nothing here."
+        let isHere = target.prefix { $0 != UInt8(ascii: "?") }.elementsEqual(path.utf8)
+        let brought = LoopbackListener.parameter("state", in: String(decoding: target, as: UTF8.self))
+        let isExpected = isHere && (state == nil || brought == state)
+        let text =
+            isExpected
+            ? "You can close this window, and go back to the program."
+            : isHere ? "This is not the sign-in that is waited for." : "There is nothing here."
         let page = "<!doctype html><meta charset=\"utf-8\"><title>auth-client</title><p>\(text)</p>"
         respond(descriptor, isExpected ? 200 : 404, page)
         if isExpected { report(String(decoding: target, as: UTF8.self)) }

@@ -14,8 +14,8 @@ enum HelpText {
                                 backup codes backup-0001 to backup-0005
           linus@example.com     the password is compromised: e-mail code, then
                                 a new password
-          alan@example.com      compromised too, and TOTP (the same secret)
-                                after the new password
+          alan@example.com      compromised too: e-mail code, TOTP (the same
+                                secret), then a new password
           margaret@example.com  locked for 5 seconds by the third failure
           katherine+clerk_test@example.com
                                 device trust: e-mail code 424242 on a new client

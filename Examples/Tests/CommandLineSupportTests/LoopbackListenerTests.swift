@@ -37,6 +37,23 @@ struct LoopbackListenerTests {
         #expect(try await listener.visit() == listener.uri + "?code=a%20b&state=c")
     }
 
+    /// Whatever comes of another request is passed over, before somebody waits as well as then.
+    @Test func anotherRequestsAnswerIsPassedOver() async throws {
+        let listener = try LoopbackListener(uri: "http://127.0.0.1/callback")
+        _ = try await Self.get(listener.uri + "?code=old&state=old")
+        let place = listener.uri.replacing(":", with: "%3A").replacing("/", with: "%2F")
+        async let visit = listener.visit(after: "https://id.example.com/authorize?redirect_uri=\(place)&state=a%20b")
+        while true {
+            let page = try await Self.get(listener.uri + "?code=other")
+            if page.status == 404 {
+                #expect(page.body.contains("not the sign-in that is waited for"))
+                break
+            }
+        }
+        _ = try await Self.get(listener.uri + "?code=c&state=a%20b")
+        #expect(try await visit == listener.uri + "?code=c&state=a%20b")
+    }
+
     /// A page for the browser stands at an address of its own, however large it is, and is no visit.
     @Test func aPageIsServed() async throws {
         let listener = try LoopbackListener(uri: "http://127.0.0.1/callback")

@@ -90,6 +90,24 @@ struct ForgeRockOptionsTests {
         }
     }
 
+    /// Standard error belongs to the events then.
+    @Test func whatIsShownOnceIsShownBesideEventsToo() async throws {
+        try await AM.run { bench in
+            let answers = bench.directory + "/answers"
+            try write(#"{"password": "open-sesame-42", "totp": "000000"}"#, to: answers)
+            let place = ["--provider", "forgerock", "--base-url", bench.sandbox.url, "--realm", "alpha"]
+            let way = ["--journey", "RegisterAuthenticator", "--no-token-file", "--answers", answers]
+            let command = ["--events", "-", "--json", "sign-in", "--identifier", "ada"]
+            let end = try await BuiltProgram("auth-client", place + way + command, in: bench.directory).end()
+            let lines = end.output.split(separator: "\n")
+            #expect(lines.dropLast().contains { $0.hasPrefix("To set it up: otpauth://totp/") }, "\(end.output)")
+            #expect(try JSONValue(parsing: String(lines.last ?? ""))["outcome"]?.string == "failed")
+            for line in end.errors.split(separator: "\n") {
+                #expect(try JSONValue(parsing: String(line))["event"]?.string != nil)
+            }
+        }
+    }
+
     /// The app on the phone reads it from the screen.
     @Test func atATerminalThereIsAPictureToScan() async throws {
         try await AM.run { bench in

@@ -109,6 +109,8 @@ final class Prompts: Sendable {
         case .choice: "\(factor.destination ?? factor.providerName, limit: 200)"
         case .text: "\(factor.destination ?? words(factor.providerName), limit: 200)"
         case .redirect: "Sign in at \(factor.destination ?? factor.providerName, limit: 200)"
+        case .password where waysOut[factor.providerName] != nil: "\(waysOut[factor.providerName] ?? "", limit: 200)"
+        case .password where factor.providerName == "reset_password": "A new password, by a link\(sent)"
         case .newPassword where factor.providerName == "recover": "A new password in place of a forgotten one"
         case .webauthn: "Passkey or security key\(name)"
         case .totp where isSetUp: "Authenticator app\(name)"
@@ -121,6 +123,12 @@ final class Prompts: Sendable {
         default: "\(factor.key.title)\(name)"
         }
     }
+
+    /// What the person does before the password is taken again, at Auth0.
+    private static let waysOut = [
+        "blocked_account": "The link of the e-mail that told you of the block, then the password",
+        "changed_password": "A new password that you have set where you manage your account",
+    ]
 
     /// A provider's name of something, such as `organization_name`, as it is written in a sentence of its own.
     private static func words(_ name: String) -> String {

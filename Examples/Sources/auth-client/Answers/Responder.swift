@@ -14,6 +14,8 @@ struct Responder: ChallengeResponder {
     var link: @Sendable () async throws -> Secret? = { nil }
     /// Tells the person something, also if they cannot be asked.
     var tell: @Sendable (ScreenText) -> Void = { _ in }
+    /// Shows what comes once and has to be kept, wherever that can be read.
+    var display: @Sendable (ScreenText) -> Void = { _ in }
 
     func answer(_ challenge: Challenge) async throws -> Challenge.Answer {
         if challenge.key == .push { return try await answer(toPush: challenge) }
@@ -46,7 +48,7 @@ struct Responder: ChallengeResponder {
     func show(_ challenge: Challenge) async {
         for line in Prompts.shown(challenge, on: terminal?.terminal) {
             // What was said just before is not said again.
-            if let terminal { terminal.tell(line, isRepeated: false) } else { tell(line) }
+            if let terminal { terminal.tell(line, isRepeated: false) } else { display(line) }
         }
     }
 
@@ -73,10 +75,10 @@ struct Responder: ChallengeResponder {
         return try await terminal.ask(challenge)
     }
 
-    /// Nobody is there to answer: a wrong password is then what ends the sign-in; for anything else an answer is
-    /// missing.
+    /// Nobody is there to answer: a wrong password is then what ends the sign-in; for anything else, and once a lock was waited
+    /// out, an answer is missing.
     private func refusal(of challenge: Challenge) -> any Error {
-        if challenge.key == .password, let failure = challenge.previousFailure {
+        if challenge.key == .password, let failure = challenge.previousFailure, failure.kind != .accountLocked {
             return RecoveryError(outcome: failure, reason: .notRecoverable)
         }
         if challenge.key == .redirect {

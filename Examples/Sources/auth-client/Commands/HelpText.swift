@@ -127,7 +127,8 @@ enum HelpText {
         EVENTS
           --events writes one JSON object a line: attempt, response,
           failure, wait, retry, refresh, clear, fallback, challenge,
-          giving_up, done. No secret is in any of them.
+          giving_up, done. No secret is in any of them. With --events -
+          what is shown to a person once goes to standard output.
 
         EXAMPLES
           auth-client --provider clerk --base-url https://clerk.example.com \\

@@ -28,13 +28,16 @@ struct SignInInput: Sendable {
 
     /// Answers from the file first, then from the person.
     var responder: Responder {
-        Responder(
+        let output = StandardOutput(terminal: terminal)
+        return Responder(
             answers: answers,
             terminal: prompts,
             hasSecurityKey: options.softwareKey != nil,
             visit: { try await visit($0) },
             link: { try await link() },
-            tell: { if !terminal.isQuiet { tell($0) } }
+            tell: { if !terminal.isQuiet { tell($0) } },
+            // Where events stand alone, it is a part of what the command brings.
+            display: { if terminal.isQuiet { try? output.write($0) } else { tell($0) } }
         )
     }
 
@@ -52,7 +55,7 @@ struct SignInInput: Sendable {
         tell(Browser.open(address) ? "The browser was asked to open:" : "To go on, open this address in a browser:")
         tell("  \(address)")
         tell("Waiting for it to come back to \(listener.uri, limit: 200). Ctrl-C ends the sign-in.")
-        return Secret(try await bounds.hold { try await listener.visit() })
+        return Secret(try await bounds.hold { try await listener.visit(after: url.reveal()) })
     }
 
     /// Waits until the link of an e-mail was opened in a browser of this machine; nil if nobody listens.

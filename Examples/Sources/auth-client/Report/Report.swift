@@ -99,8 +99,9 @@ struct Report: Sendable {
         case let error as Challenge.NoAnswer:
             let failure = Failure(
                 kind: Outcome.Kind.challengeRequired.rawValue,
-                code: error.task,
-                message: "An answer is needed (\(error.key.rawValue)), and there is none left to give."
+                code: error.task ?? error.cause?.code,
+                message: (error.cause?.userMessage.map { "\($0) " } ?? "")
+                    + "An answer is needed (\(error.key.rawValue)), and there is none left to give."
                     + Self.told(error.task),
                 remedies: [Outcome.Remedy.askUser.rawValue],
                 advice: error.key == .webauthn ? Self.keyAdvice : nil
