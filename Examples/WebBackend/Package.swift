@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "SignInBackendTests",
             dependencies: [
-                "ServiceTrials", "sign-in-backend",
+                "ServiceTrials", "SignInBackend", "sign-in-backend",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthCryptography", package: "swift-http-recovery"),

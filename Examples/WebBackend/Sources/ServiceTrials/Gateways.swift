@@ -20,12 +20,16 @@ extension RunningService {
         return try await RunningService("resource-gateway", environment: environment.merging(settings) { $1 })
     }
 
+    /// Where browsers believe the sign-in backend to be, whatever the instance.
+    public static let signInURL = "https://app.example.com"
+
     /// Starts the sign-in backend before the API at a URL; its state is in a file.
     public static func signInBackend(before frontendAPI: String, state: String) async throws -> RunningService {
         try await RunningService(
             "sign-in-backend",
             [
                 "--listen", "127.0.0.1:0", "--frontend-api", frontendAPI, "--state", state, "--insecure-cookies",
+                "--public-url", signInURL,
             ],
             environment: ["SIGN_IN_KEY": String(repeating: "ab", count: 32)]
         )

@@ -14,6 +14,7 @@ public struct BrowserSignIns: Sendable {
     private let frontendAPI: String
     private let sealing: AESGCMSealing
     private let signIns: SuspendedSignIns
+    private let configuration: ClerkConfiguration
 
     /// Sets the sign-ins up.
     ///
@@ -21,16 +22,20 @@ public struct BrowserSignIns: Sendable {
     ///   - frontendAPI: The URL of Clerk's Frontend API.
     ///   - client: Sends the requests; its store is shared by all instances.
     ///   - key: Seals what is stored; all instances have it.
+    ///   - publicURL: Where browsers find the backend, such as `https://app.example.com`; nil for one that sends nobody to
+    ///     another provider. ``callbackPath`` below it has to be among the redirect URLs that the instance of Clerk allows.
     ///   - lifetime: How long a user has for the next answer.
     public init(
         frontendAPI: String,
         client: RecoveringClient,
         key: SealingKey,
+        publicURL: String? = nil,
         lifetime: Duration = .seconds(600)
     ) throws(Origin.InvalidURL) {
         // No browser waits as long as a lockout may last: it is told when it ends.
         self.client = client.waiting(atMost: .seconds(5))
         self.frontendAPI = frontendAPI
+        configuration = ClerkConfiguration(redirectURL: publicURL.map { $0 + Self.callbackPath })
         sealing = AESGCMSealing(key)
         signIns = SuspendedSignIns(client, sealing: sealing, lifetime: lifetime)
         _ = try clerk(Secret("-"))
@@ -52,6 +57,34 @@ public struct BrowserSignIns: Sendable {
         )
     }
 
+    /// Where another provider sends browsers back to.
+    public static let callbackPath = "/sign-in/callback"
+
+    /// Begins a sign-in at another provider, which the browser is sent to: the `url` of the question that it leads to.
+    ///
+    /// What the way back belongs to is the ticket, as for any other answer.
+    ///
+    /// - Parameters:
+    ///   - browser: What tells the browser from all others.
+    ///   - provider: The provider by Clerk's name, such as `google`.
+    public func beginRedirect(_ browser: Secret, at provider: String) async throws -> SignInTurn<ClerkSession> {
+        try await signIns.held(by: browser).begin(clerk(browser).signInFlow(.redirect(.oauth(provider))))
+    }
+
+    /// Goes on with a sign-in whose browser has come back from another provider.
+    ///
+    /// - Parameters:
+    ///   - browser: What tells the browser from all others.
+    ///   - ticket: What it has kept meanwhile.
+    ///   - url: The address that it was sent back to, with all that stands in it.
+    public func finishRedirect(
+        _ browser: Secret,
+        ticket: Secret,
+        url: Secret
+    ) async throws -> SignInTurn<ClerkSession> {
+        try await step(browser, ticket: ticket, .answer(.text(url)))
+    }
+
     /// Goes on with a sign-in.
     public func step(_ browser: Secret, ticket: Secret, _ input: SignInInput) async throws -> SignInTurn<ClerkSession> {
         try await signIns.held(by: browser).step(ticket, input, at: clerk(browser))
@@ -69,6 +102,6 @@ public struct BrowserSignIns: Sendable {
         )
         // The store knows a browser by a hash: whoever reads it cannot pass for the browser.
         let tokens = SharedTokenStore(client.runtime.state, name: "browser \(digest)", sealing: sealing)
-        return try Clerk(frontendAPI: frontendAPI, client: client, tokens: tokens)
+        return try Clerk(frontendAPI: frontendAPI, client: client, tokens: tokens, configuration: configuration)
     }
 }

@@ -5,7 +5,8 @@ import HTTPTypes
 public import Hummingbird
 
 extension BrowserSignIns {
-    /// The endpoints: `POST /sign-in` begins, `POST /sign-in/answer` goes on, `DELETE /sign-in` gives up.
+    /// The endpoints: `POST /sign-in` begins, `POST /sign-in/answer` goes on, `DELETE /sign-in` gives up;
+    /// `GET /sign-in/with/google` sends the browser to another provider, which sends it back to `GET /sign-in/callback`.
     ///
     /// - Parameter isSecure: Whether cookies go over TLS alone; false on a developer's machine.
     public func router(isSecure: Bool) -> Router<BasicRequestContext> {
@@ -31,6 +32,21 @@ extension BrowserSignIns {
                 try await step(browser, ticket: ticket, reply.input)
             }
         }
+        router.get("sign-in/with/{provider}") { request, context in
+            let provider = try context.parameters.require("provider")
+            let browser = cookies.browser(in: request) ?? SignInCookies.newBrowser()
+            return try await answer(request, context, cookies, browser) {
+                try await beginRedirect(browser, at: provider)
+            }
+        }
+        router.get(RouterPath(Self.callbackPath)) { request, context in
+            guard let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) else {
+                throw HTTPError(.gone, message: "There is no sign-in under way.")
+            }
+            return try await answer(request, context, cookies, browser) {
+                try await finishRedirect(browser, ticket: ticket, url: Secret(request.uri.description))
+            }
+        }
         router.delete("sign-in") { request, _ in
             if let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) {
                 try await abandon(browser, ticket: ticket)
@@ -52,7 +68,13 @@ extension BrowserSignIns {
     ) async throws -> Response {
         do {
             let turn = try await step()
+            var cookies = cookies
             var response = try Page(turn).response(from: request, context: context)
+            if case .ask(let challenge) = turn.step, challenge.key == .redirect, let url = challenge.url {
+                cookies.isElsewhere = true
+                response.status = .seeOther
+                response.headers[.location] = url.reveal()
+            }
             response.setCookie(cookies.browser(browser))
             response.setCookie(cookies.ticket(turn.ticket))
             return response

@@ -2,9 +2,14 @@ import AuthRecovery
 import Hummingbird
 
 /// The two cookies of a sign-in; no script can read them, and no other site's page makes a browser send them.
+///
+/// Only while the user is at another provider a link from there does: the browser comes back by one. What it brings back is of
+/// use to the sign-in of this browser alone.
 struct SignInCookies: Sendable {
     /// Whether they go over TLS alone.
     let isSecure: Bool
+    /// Whether the user is at another provider.
+    var isElsewhere = false
 
     private static let browser = "browser"
     private static let ticket = "sign_in"
@@ -43,7 +48,7 @@ struct SignInCookies: Sendable {
             path: "/sign-in",
             secure: isSecure,
             httpOnly: true,
-            sameSite: .strict
+            sameSite: isElsewhere ? .lax : .strict
         )
     }
 }

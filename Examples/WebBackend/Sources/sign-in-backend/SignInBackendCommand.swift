@@ -29,6 +29,9 @@ struct SignInBackendCommand: AsyncParsableCommand {
     @Option(help: "What the instances share: a SQLite file, or a redis:// URL.")
     var state: String
 
+    @Option(help: "Where browsers find it, such as https://app.example.com; needed to sign in at other providers.")
+    var publicURL: String?
+
     @Flag(help: "Send cookies over plain HTTP too, as on a developer's machine.")
     var insecureCookies = false
 
@@ -42,7 +45,8 @@ struct SignInBackendCommand: AsyncParsableCommand {
         let signIns = try BrowserSignIns(
             frontendAPI: frontendAPI,
             client: client,
-            key: try SealingKey(environment: "SIGN_IN_KEY")
+            key: try SealingKey(environment: "SIGN_IN_KEY"),
+            publicURL: publicURL
         )
         let host = String(listen[..<colon])
         let backend = Application(

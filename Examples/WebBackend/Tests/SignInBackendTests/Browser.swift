@@ -10,6 +10,8 @@ actor Browser {
         var status: Int
         var json: JSONValue
         var retryAfter: String?
+        /// Where the browser is sent.
+        var location: String?
 
         var asked: String? { json["ask"]?["key"]?.string }
         var session: String? { json["signedIn"]?.string }
@@ -49,7 +51,17 @@ actor Browser {
         }
         let bytes = try await response.body.collect(upTo: 1 << 20)
         let json = bytes.isEmpty ? .null : try JSONValue(parsing: bytes)
-        return Page(status: response.status.code, json: json, retryAfter: response.headerFields[.retryAfter])
+        return Page(
+            status: response.status.code,
+            json: json,
+            retryAfter: response.headerFields[.retryAfter],
+            location: response.headerFields[.location]
+        )
+    }
+
+    /// Opens a page of the backend's.
+    func get(_ path: String, from backend: Backend) async throws -> Page {
+        try await send(.get, path, .null, to: backend)
     }
 
     init(cookies: [String: String] = [:]) {

@@ -1,7 +1,10 @@
 import AuthSandbox
+import CurlTransport
 import Foundation
 import HTTPRecovery
 import HTTPTypes
+import ServiceTrials
+import SignInBackend
 import Testing
 
 /// The backend in two processes behind one store, with a browser that comes to either.
@@ -91,6 +94,52 @@ struct SignInBackendTests {
             let page = try await window.answer(try code(sandbox), at: one)
             #expect(page.status == 410 && page.json["error"] == "flow_expired")
             #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").isEmpty)
+        }
+    }
+
+    /// Decides at the page of another provider, and returns the path at which the browser comes back.
+    private func decide(_ decision: String, at page: String?) async throws -> String {
+        var request = try HTTPRequest(url: #require(page))
+        request.method = .post
+        request.headerFields[.contentType] = "application/x-www-form-urlencoded"
+        let client = RecoveringClient(transport: CurlTransport()) {}
+        let options = RequestOptions(followsRedirects: false)
+        let answer = try await client.send(request, body: MessageBody(decision), options: options)
+        let url = try #require(answer.headerFields[.location])
+        #expect(url.hasPrefix(RunningService.signInURL + "/"))
+        return String(url.dropFirst(RunningService.signInURL.count))
+    }
+
+    /// The browser leaves one instance for another provider, and comes back to the other.
+    @Test(arguments: ["ada@example.com", "grace@example.com", "new@example.com"])
+    func anotherProviderIsVisited(by email: String) async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            let first = try await browser.get("/sign-in/with/google", from: one)
+            #expect(first.status == 303 && first.location?.hasPrefix(sandbox.url + "/") == true)
+            // It comes back by a link from elsewhere.
+            #expect(await browser.setCookies.allSatisfy { $0.contains("HttpOnly") && $0.contains("SameSite=Lax") })
+            let way = try await decide("decision=allow&email=\(email)", at: first.location)
+            let second = try await browser.get(way, from: other)
+            #expect(await browser.setCookies.allSatisfy { $0.contains("SameSite=Strict") })
+            var last = second
+            // What the provider has proved may be one factor of two.
+            if let way = second.json["choose"]?.array?.first {
+                let question = try await browser.post("/sign-in/answer", ["choose": way], to: one)
+                #expect(question.asked == "totp")
+                last = try await browser.answer(try #require(sandbox.totp(for: email)), at: other)
+            }
+            #expect(last.session?.hasPrefix("sess_") == true, "\(last.json)")
+        }
+    }
+
+    @Test func whoDeclinesAtTheOtherProviderIsTold() async throws {
+        try await run { _, one, other in
+            let browser = Browser()
+            let first = try await browser.get("/sign-in/with/google", from: one)
+            let page = try await browser.get(try await decide("decision=deny", at: first.location), from: other)
+            #expect(page.status == 422 && page.json["error"] == "declined")
+            #expect(try await Browser().get(BrowserSignIns.callbackPath, from: one).status == 410)
         }
     }
 
