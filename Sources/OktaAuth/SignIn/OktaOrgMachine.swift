@@ -55,25 +55,29 @@ struct OktaOrgMachine: SignInMachine {
 
     private static func engine(of classic: OktaSignInMachine) -> OktaEngineMachine? {
         classic.api.configuration.app.map { app in
-            OktaEngineMachine(
+            var engine = OktaEngineMachine(
                 api: classic.api,
                 app: app,
                 goal: classic.goal,
                 identifier: classic.identifier,
                 password: classic.password
             )
+            if let context = classic.context { engine.enter(context) }
+            return engine
         }
     }
 
     private static func direct(of classic: OktaSignInMachine) -> OktaDirectMachine? {
         classic.api.configuration.app.map { app in
-            OktaDirectMachine(
+            var direct = OktaDirectMachine(
                 api: classic.api,
                 app: app,
                 goal: classic.goal,
                 identifier: classic.identifier,
                 password: classic.password
             )
+            if let context = classic.context { direct.enter(context) }
+            return direct
         }
     }
 
@@ -86,8 +90,7 @@ struct OktaOrgMachine: SignInMachine {
         // Direct Authentication knows no tokens of links.
         let isRedeeming = classic.goal.token != nil
         if configuration.way == .directAuthentication, !isRedeeming {
-            guard var direct = Self.direct(of: classic) else { throw Self.withoutApp }
-            if let context = classic.context { direct.enter(context) }
+            guard let direct = Self.direct(of: classic) else { throw Self.withoutApp }
             return way = .direct(direct)
         }
         var isEngine = [.identityEngine, .directAuthentication].contains(configuration.way)
@@ -102,8 +105,7 @@ struct OktaOrgMachine: SignInMachine {
             (isEngine, isGuess) = (pipeline != .classic, pipeline == nil)
         }
         guard isEngine else { return way = .authentication }
-        guard var engine = Self.engine(of: classic) else { throw Self.withoutApp }
-        if let context = classic.context { engine.enter(context) }
+        guard let engine = Self.engine(of: classic) else { throw Self.withoutApp }
         way = .engine(engine)
     }
 
@@ -120,8 +122,7 @@ struct OktaOrgMachine: SignInMachine {
         } catch let error as RecoveryError where mayGoBack(after: error) {
             // The app may not use the engine's flow. By Direct Authentication it goes on if the org lists its grants as the app's;
             // the Authentication API is there as well.
-            if Self.listsDirectGrants(error), classic.goal.token == nil, var direct = Self.direct(of: classic) {
-                if let context = classic.context { direct.enter(context) }
+            if Self.listsDirectGrants(error), classic.goal.token == nil, let direct = Self.direct(of: classic) {
                 way = .direct(direct)
                 return try await step { try await $0.begin() }
             }
@@ -130,11 +131,13 @@ struct OktaOrgMachine: SignInMachine {
         }
     }
 
-    /// Whether a refusal lists, among the grants of the app, those of Direct Authentication.
+    /// Whether a refusal lists, among the grants of the app, those of Direct Authentication: with a password, which it begins with.
     private static func listsDirectGrants(_ error: RecoveryError) -> Bool {
         guard error.outcome.code == "unauthorized_client", let text = error.outcome.message else { return false }
+        let words = text.utf8.split { " ,[]".utf8.contains($0) }
         let families = ["urn:okta:params:oauth:grant-type:", "http://auth0.com/oauth/grant-type/mfa-"]
-        return families.contains { text.contains($0) }
+        return words.contains { $0.elementsEqual("password".utf8) }
+            && words.contains { word in families.contains { word.starts(with: $0.utf8) } }
     }
 
     private func mayGoBack(after error: RecoveryError) -> Bool {
