@@ -56,6 +56,15 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "Graceful shutdown of a service (swift-service-lifecycle)."),
         .trait(name: "Configuration", description: "Policies from a configuration (swift-configuration)."),
         .trait(name: "OpenAPI", description: "Recovery below generated clients (swift-openapi-runtime)."),
+        // One name for what is built here with all of it, so that it is built once: see Scripts/environment.
+        .trait(
+            name: "Everything",
+            description: "All of the above but OpenAPI.",
+            enabledTraits: [
+                "AsyncHTTPClient", "SQLite", "Redis", "Cryptography", "Observability", "ServiceLifecycle",
+                "Configuration",
+            ]
+        ),
     ],
     dependencies: [
         // Without traits: the core does not need URL, and so not a line of Foundation.

@@ -11,14 +11,7 @@ let package = Package(
         .executable(name: "service-trials", targets: ["service-trials"]),
     ],
     dependencies: [
-        .package(
-            name: "swift-http-recovery",
-            path: "../..",
-            traits: [
-                "SQLite", "Redis", "Cryptography", "AsyncHTTPClient", "Observability", "ServiceLifecycle",
-                "Configuration",
-            ]
-        ),
+        .package(name: "swift-http-recovery", path: "../..", traits: ["Everything"]),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.6.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
