@@ -437,8 +437,11 @@ if let names = Context.environment["HTTP_RECOVERY_ONLY"] {
     }
     package.targets.removeAll { !wanted.contains($0.name) }
     package.products = []
-    // What no target names is fetched whatever the traits are.
-    package.dependencies.removeAll { $0.name.map { !used.contains($0) } ?? false }
+    // What no target names is fetched whatever the traits are: so it stays where the next build needs it again.
+    let kept = (Context.environment["HTTP_RECOVERY_KEPT"] ?? "").split(separator: " ")
+    package.dependencies.removeAll { dependency in
+        dependency.name.map { name in !used.contains(name) && !kept.contains { $0 == name } } ?? false
+    }
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -3,9 +3,10 @@ import Glibc
 import HTTPRecovery
 import Testing
 
-/// Several processes with the same credentials, and processes that are killed in the middle.
-@Suite(.serialized, .bounded) struct RenewalProcessTests {
-    @Test(arguments: SharedPlace.allCases)
+/// Several processes with the same credentials, and processes that are killed in the middle: of tests with many at a time, one
+/// case after another.
+@Suite(.bounded) struct RenewalProcessTests {
+    @Test(.serialized, arguments: SharedPlace.allCases)
     func fourProcessesRenewOnceAnExpiry(place: SharedPlace) async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         defer { sandbox.stop() }
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SharedPlace.allCases)
+    @Test(.serialized, arguments: SharedPlace.allCases)
     func processesThatAreKilledAtAnyMomentLeaveCredentialsThatWork(place: SharedPlace) async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         defer { sandbox.stop() }

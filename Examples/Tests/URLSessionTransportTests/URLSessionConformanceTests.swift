@@ -6,7 +6,7 @@ import URLSessionTransport
 /// What every transport has to do, as far as `URLSession` on Linux lets this one do it.
 ///
 /// What ends the whole program there (a response that breaks off in its header section) is excluded with the rest.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)))
 struct URLSessionConformanceTests {
     static let alone = TransportUnderTest(
         name: "urlsession",
@@ -73,13 +73,13 @@ struct URLSessionConformanceTests {
         "streaming/dropped-flood": "a body that floods in is read to its end",
     ]
 
-    @Test(arguments: TransportConformance.checks(for: alone))
+    @Test(.serialized, arguments: TransportConformance.checks(for: alone))
     func conforms(_ check: TransportConformance.Check) async throws {
         try await check(Self.alone)
     }
 
     /// Connections that are shared have the faults that the article names.
-    @Test(arguments: TransportConformance.checks(for: sharing))
+    @Test(.serialized, arguments: TransportConformance.checks(for: sharing))
     func conformsButForItsFaults(_ check: TransportConformance.Check) async throws {
         try await check(Self.sharing)
     }
