@@ -3,6 +3,7 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import SignInSupport
 import Testing
 
 /// Tickets, links, passkeys and forgotten passwords.
@@ -53,6 +54,32 @@ import Testing
         }
         #expect(error?.kind == .alreadySignedIn)
         #expect(bench.transport.received.count == 1)
+    }
+
+    // MARK: A web backend
+
+    /// Whose store two browsers share by mistake: what one has proved lets nobody else in.
+    @Test func aSessionThatIsFoundIsNoSignInOfABackend() async throws {
+        let bench = try ClerkBench([.error("session_exists", status: 400), .client(["sess_5"])])
+        let signIns = SuspendedSignIns(bench.client, sealing: MarkingSealing()).held(by: "another browser")
+        let error = await #expect(throws: RecoveryError.self) {
+            try await signIns.begin(bench.clerk.signInFlow(.identifier(ClerkBench.identifier, password: "wrong")))
+        }
+        #expect(error?.kind == .alreadySignedIn && error?.remedies == [.useExistingSession])
+        #expect(bench.transport.received.count == 1)
+        #expect(try await bench.credentials.sessionID == nil)
+    }
+
+    /// Nor after a lost answer, of which nobody knows what it was.
+    @Test func aSessionThatIsFoundAfterALostAnswerIsNoneEither() async throws {
+        let bench = try ClerkBench([.fail(.connectionLost, .unknown), .client(["sess_5"]), .client(["sess_5"])])
+        let signIns = SuspendedSignIns(bench.client, sealing: MarkingSealing()).held(by: "another browser")
+        await #expect(throws: RecoveryError.self) {
+            try await bench.skippingWaits {
+                try await signIns.begin(bench.clerk.signInFlow(.identifier(ClerkBench.identifier, password: "wrong")))
+            }
+        }
+        #expect(try await bench.credentials.sessionID == nil)
     }
 
     // MARK: Links

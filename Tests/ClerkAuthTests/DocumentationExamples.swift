@@ -65,13 +65,29 @@ import Testing
         let (client, sealing, browser) = (clerk.client, MarkingSealing(), Secret("a cookie"))
         let (name, password, code) = ("ada@example.com", Secret("hunter2"), Secret("123456"))
 
-        let signIns = SuspendedSignIns(client, sealing: sealing).held(by: browser)
+        let signIns = SuspendedSignIns(client, sealing: sealing).held(by: browser, hasOwnTokens: true)
         let turn = try await signIns.begin(clerk.signInFlow(.identifier(name, password: password)))
         let ticket = try #require(turn.ticket)
         let next = try await signIns.step(ticket, .answer(.text(code)), at: clerk)
 
         guard case .finished(let session) = next.step else { throw NotSupported() }
         #expect(session.id == "sess_1")
+    }
+
+    @Test func aStoreForEachBrowser() async throws {
+        let (sealing, frontendAPI) = (MarkingSealing(), "https://clerk.example.com")
+        let client = RecoveringClient(transport: ScriptedTransport(), runtime: .manual())
+        func hash(_ secret: Secret) -> Int { secret.reveal().count }
+
+        func clerk(of browser: Secret) throws -> Clerk {
+            let name = "browser \(hash(browser))"
+            let tokens = SharedTokenStore(client.runtime.state, name: name, sealing: sealing)
+            return try Clerk(frontendAPI: frontendAPI, client: client, tokens: tokens)
+        }
+
+        let (one, other) = (try clerk(of: "a"), try clerk(of: "bb"))
+        try await one.tokens.store.update { $0.clientToken = "T" }
+        #expect(try await other.tokens.store.read().credentials.clientToken == nil)
     }
 
     private struct NotSupported: Error {}

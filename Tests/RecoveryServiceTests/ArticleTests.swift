@@ -89,12 +89,17 @@ import UnixSignals
     @Test func shutdown() async throws {
         let (client, logger) = (RecoveringClient(transport: ScriptedTransport()), Logger(label: "test"))
         let tokens = TokenManager(store: InMemoryTokenStore())
+        struct Work: Service {
+            func run() async throws { try await gracefulShutdown() }
+        }
+        let work = Work()
         @Sendable func keep(_ text: String) async { #expect(text.contains("version")) }
         let group = ServiceGroup(
             services: [
                 StoreService(client.runtime.state),
                 ClientService(client, drainingWithin: .seconds(20)) { state in await keep(state.json.description) },
                 RenewalService(tokens, by: client),
+                DrainingService(work, by: client, within: .seconds(20)),
             ],
             gracefulShutdownSignals: [.sigterm],
             logger: logger

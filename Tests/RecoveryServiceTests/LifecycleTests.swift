@@ -86,6 +86,89 @@ import Testing
         }
     }
 
+    private struct Worker: Service {
+        let client: RecoveringClient
+        let isStubborn: Bool
+        let ends = Locked<[String]>([])
+
+        func run() async throws {
+            do {
+                _ = try await client.send(LifecycleTests.request)
+                ends.withLock { $0.append("done") }
+            } catch {
+                ends.withLock { $0.append("\(type(of: error))") }
+                if isStubborn { throw error }
+            }
+        }
+    }
+
+    /// A call that waits out a limit does not hold the shutdown up for as long as that lasts.
+    @Test(arguments: [false, true]) func whoMakesCallsHasABound(isStubborn: Bool) async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(429, ["retry-after": "45"])])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        let worker = Worker(client: client, isStubborn: isStubborn)
+        let service = DrainingService(worker, by: client, within: .seconds(20))
+        try await testGracefulShutdown { trigger in
+            async let ended: Void = service.run()
+            await clock.waitForSleepers(1)
+            trigger.triggerGracefulShutdown()
+            await clock.waitForSleeper(of: .seconds(20), purpose: .guard)
+            clock.advance(by: .seconds(20))
+            try await ended
+        }
+        #expect(worker.ends.withLock { $0 } == ["CancellationError"])
+        #expect(transport.received.count == 1)
+    }
+
+    @Test func whoEndsInTimeEndsByThemselves() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(503, ["retry-after": "5"]), .status(200)])
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock))
+        let worker = Worker(client: client, isStubborn: true)
+        try await testGracefulShutdown { trigger in
+            async let ended: Void = DrainingService(worker, by: client).run()
+            await clock.waitForSleepers(1)
+            trigger.triggerGracefulShutdown()
+            await clock.waitForSleeper(of: .seconds(20), purpose: .guard)
+            clock.advance(by: .seconds(12))
+            try await ended
+        }
+        #expect(worker.ends.withLock { $0 } == ["done"])
+    }
+
+    @Test func whatTheWorkFailsByIsThrown() async throws {
+        let transport = ScriptedTransport([.status(404)])
+        let client = RecoveringClient(transport: transport, runtime: .manual())
+        let service = DrainingService(Worker(client: client, isStubborn: true), by: client)
+        await #expect(throws: RecoveryError.self) { try await service.run() }
+    }
+
+    @Test func aRenewalThatFailsIsNoCallThatWentWell() async throws {
+        struct Refusing: TokenRenewer {
+            var reuse: RefreshTokenGrant.Reuse { .reusable }
+            func canRenew(_ credentials: Credentials) -> Bool { true }
+            func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+                throw RecoveryError(outcome: Outcome(.misconfigured, processed: .no), reason: .notRecoverable)
+            }
+        }
+        let clock = ManualClock()
+        let client = RecoveringClient(transport: ScriptedTransport(), runtime: .manual(clock))
+        let events = EventRecorder(client.runtime.events)
+        let expired = Credentials(accessToken: "A", expiresAt: client.runtime.time.wallTime)
+        for credentials in [Credentials(), expired] {
+            let tokens = TokenManager(store: InMemoryTokenStore(credentials), renewer: Refusing())
+            let service = RenewalService(tokens, by: client)
+            await testGracefulShutdown { trigger in
+                async let ended: Void = service.run()
+                await clock.waitForSleeper(of: .seconds(1))
+                trigger.triggerGracefulShutdown()
+                await ended
+            }
+        }
+        #expect(events.words.contains("refresh failed") && !events.words.contains { $0.hasPrefix("done ok") })
+    }
+
     @Test func aStoreIsClosedBehindItsClients() async {
         let store = NotingStore()
         let state = SharedState(store)

@@ -17,10 +17,13 @@ import UnixSignals
 // The worker of the article "A worker, whole", word for word.
 
 /// What is done with the shop's orders, by fifty tasks.
-struct Orders: Service {
+struct Orders: Service, CustomStringConvertible {
     let client: RecoveringClient
     let base: String
     let logger: Logger
+
+    /// What a group calls it in its logs.
+    var description: String { "Orders" }
 
     func run() async {
         await withDiscardingTaskGroup { group in
@@ -72,7 +75,7 @@ func makeWorker(
     let shop = try Origin(url: base)
     let client = RecoveringClient(transport: transport, runtime: runtime, observability: observability) {
         Deadline(.seconds(60))
-        Recovery(maxAttempts: 6) {
+        Recovery(maxAttempts: 6, budget: .ratio(.init(burst: 50))) {
             RateLimitBackoff()
             SessionRenewal(tokens)
             TransientRetry()
@@ -88,7 +91,10 @@ func makeWorker(
                 .init(service: ClientService(client)),
                 .init(service: RenewalService(tokens, by: client)),
                 // To a group, a service that returns has failed, unless it says this.
-                .init(service: orders, successTerminationBehavior: .gracefullyShutdownGroup),
+                .init(
+                    service: DrainingService(orders, by: client),
+                    successTerminationBehavior: .gracefullyShutdownGroup
+                ),
             ],
             gracefulShutdownSignals: [.sigterm],
             logger: logger
@@ -135,6 +141,46 @@ func makeWorker(
         try await clock.skippingWaits { try await worker.run() }
         #expect(issued.withLock { $0 } == 1)
         #expect(asked.withLock { $0 } > 200)
+    }
+
+    /// All fifty tasks meet the limit at the same moment: no order is lost.
+    @Test func aBurstThatMeetsALimitLosesNoOrder() async throws {
+        let clock = ManualClock()
+        let asked = Mutex(0)
+        let good = Mutex(0)
+        let shop = InProcessTransport(routes: [
+            .on(.get, "/.well-known/openid-configuration") { _ in
+                let endpoint = #""token_endpoint": "https://shop.example.com/token""#
+                return .scripted(200, body: #"{"issuer": "https://shop.example.com", \#(endpoint)}"#)
+            },
+            .on(.post, "/token") { _ in
+                .scripted(200, body: #"{"access_token": "T", "token_type": "Bearer", "expires_in": 3600}"#)
+            },
+            .on(.get, "/api/orders/{order}") { _ in
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                if number <= 50 {
+                    // None is told before all have asked: else the gate would hold the others back.
+                    while asked.withLock({ $0 }) < 50 { await Task.yield() }
+                    return .scripted(429, ["retry-after": "30"])
+                }
+                good.withLock { $0 += 1 }
+                return .scripted(200)
+            },
+        ])
+        let logger = Logger(label: "orders")
+        let worker = try await makeWorker(
+            transport: shop,
+            runtime: .manual(clock),
+            observability: Observability(logger: logger, metrics: nil, tracer: nil),
+            base: "https://shop.example.com",
+            secret: Secret("s"),
+            logger: logger
+        )
+        try await clock.skippingWaits { try await worker.run() }
+        #expect(good.withLock { $0 } == 200)
     }
 
     /// Compiled alone: it would call a server.

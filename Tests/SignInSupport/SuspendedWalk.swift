@@ -24,6 +24,7 @@ package struct SuspendedWalk<Provider: SignInProvider> {
         let lifetime = Duration.seconds(1_000_000)
         instances = (0..<2).map { _ in
             SuspendedSignIns(provider.client, sealing: MarkingSealing(), lifetime: lifetime)
+                .held(by: "the browser", hasOwnTokens: true)
         }
     }
 

@@ -286,6 +286,8 @@ struct RenewalPlan: RecoveryOperation.Plan {
         if use.isFirst, sent.renewalBeganAt != nil, !RenewalRules.isInDoubt(after: outcome, reuse: reuse) {
             return read(for: .change(.forget(sent: sent)))
         }
+        // What was repeated below until its attempts ran out is not begun anew here.
+        if (error as? RecoveryError)?.reason == .attemptsExhausted { return endAsFailed() }
         return tryAgain(at: now, random: random)
     }
 

@@ -69,10 +69,10 @@ public final class TokenManager: Sendable {
 
     /// The credentials for a request that is about to go out, renewed before if that is needed.
     ///
-    /// Credentials that expire soon are renewed in the background while they still serve. If a renewal that is
-    /// needed fails, the credentials are what they are: whether they still serve, the server knows best.
+    /// Credentials that expire soon are renewed in the background while they still serve. If the renewal of an expired token
+    /// fails, the credentials are what they are: whether they still serve, the server knows best.
     ///
-    /// - Throws: `RecoveryError` with the reason `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
+    /// - Throws: `RecoveryError` that says why, if there is no access token and none could be obtained; with the reason `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
     ///   deadline passes while they are renewed, or has passed before; ``Credentials/StoreError`` when the store cannot be read;
     ///   `CancellationError` as soon as the call is cancelled. Neither end of the wait ends the renewal.
     public func credentials(for context: CallContext) async throws -> Credentials.Stored {
@@ -81,6 +81,9 @@ public final class TokenManager: Sendable {
         switch need(of: present.credentials, time: context.runtime.time) {
         case .none:
             return present
+        case .now where present.credentials.accessToken?.isEmpty ?? true:
+            // What the server would say of a request without a token hides why there is none.
+            return try await renew(present.credentials, context)
         case .soon:
             if !isCoolingDown(context.runtime.time) {
                 _ = join(.access, version: present.credentials.version(of: .access), context: context)
@@ -103,7 +106,21 @@ public final class TokenManager: Sendable {
     /// - Throws: `RecoveryError` when nothing came of it, or when the call's deadline passes before: then the renewal goes
     ///   on; `CancellationError` as soon as the call is cancelled.
     public func renew(_ context: CallContext) async throws -> Credentials.Stored {
+        try await renew(try await store.read().credentials, context)
+    }
+
+    /// Renews the credentials if they have expired or will soon, for nobody's call.
+    ///
+    /// - Throws: As ``renew(_:)``; nothing if nothing is to be done.
+    package func renewIfDue(_ context: CallContext) async throws {
         let present = try await store.read().credentials
+        guard let renewer, renewer.canRenew(present), need(of: present, time: context.runtime.time) != .none else {
+            return
+        }
+        _ = try await renew(present, context)
+    }
+
+    private func renew(_ present: Credentials, _ context: CallContext) async throws -> Credentials.Stored {
         let result: FailureContext.RemediationResult
         if let renewer, renewer.canRenew(present) {
             do {

@@ -5,6 +5,9 @@ public struct SignInContext: Sendable {
     /// What the calls belong to: all of them and the pauses between them have one number.
     public private(set) var operation: RecoveryOperation
 
+    /// Whether a session of the person who is named, which is there already, is a sign-in that has finished.
+    public let acceptsExistingSession: Bool
+
     private let end: TimeSource.Instant?
     private let maxWait: Duration?
     private let tell: @Sendable (Outcome) async -> Void
@@ -85,6 +88,7 @@ public struct SignInContext: Sendable {
         self.signals = signals
         end = options.deadline.map { operation.context.runtime.time.now.advanced(by: $0) }
         maxWait = options.maxWait
+        acceptsExistingSession = options.acceptsExistingSession
     }
 
     /// The same, for the calls that submit the answer to a question; nil for those that submit none.

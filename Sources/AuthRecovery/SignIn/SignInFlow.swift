@@ -18,7 +18,7 @@ public struct SignInFlow<Session: Sendable>: Sendable {
     /// The provider's part.
     package var machine: any SignInMachine<Session>
     let client: RecoveringClient
-    let options: SignInOptions
+    var options: SignInOptions
     /// What has called for the sign-in.
     let cause: Outcome
     var progress: SignInProgress

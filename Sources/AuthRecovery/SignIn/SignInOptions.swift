@@ -24,6 +24,12 @@ public struct SignInOptions: Sendable, Hashable {
     /// The longest single wait between two calls; nil for any.
     public var maxWait: Duration?
 
+    /// Whether a session of the person who is named, which is there already, is a sign-in that has finished.
+    ///
+    /// At a person's own device it is. Whoever lets somebody in by the sign-in wants to see the answers: what they have typed
+    /// was not looked at. ``SuspendedSignIns`` takes one only where it is told that it is the browser's own, whatever stands here.
+    public var acceptsExistingSession: Bool
+
     /// Creates options.
     ///
     /// - Parameters:
@@ -34,13 +40,15 @@ public struct SignInOptions: Sendable, Hashable {
     ///   - maxRestarts: How often a dead flow is begun again. Default: 1.
     ///   - deadline: How long after its beginning the sign-in may still wait between two calls. Default: any time.
     ///   - maxWait: The longest single wait between two calls. Default: any.
+    ///   - acceptsExistingSession: Whether a session that is there already is a finished sign-in. Default: yes.
     public init(
         preference: [Factor.Key] = [.password, .totp, .emailCode, .phoneCode, .backupCode],
         compromisedPasswordFallback: [Factor.Key] = [.emailCode, .phoneCode],
         maxRounds: Int = 3,
         maxRestarts: Int = 1,
         deadline: Duration? = nil,
-        maxWait: Duration? = nil
+        maxWait: Duration? = nil,
+        acceptsExistingSession: Bool = true
     ) {
         self.preference = preference
         self.compromisedPasswordFallback = compromisedPasswordFallback
@@ -48,5 +56,6 @@ public struct SignInOptions: Sendable, Hashable {
         self.maxRestarts = max(0, maxRestarts)
         self.deadline = deadline
         self.maxWait = maxWait
+        self.acceptsExistingSession = acceptsExistingSession
     }
 }

@@ -28,6 +28,8 @@ struct ClerkSignInMachine: ClerkStage {
     var early = EarlyCode()
     /// The sign-in under way, as the server told it last.
     var signIn: ClerkSignIn?
+    /// Whether a session that is there already is a finished sign-in.
+    private var acceptsExistingSession = true
 
     /// - Parameter account: Whose lockout holds, if the goal does not tell.
     init(api: ClerkAPI, goal: ClerkSignInMethod, account: String? = nil) {
@@ -49,6 +51,7 @@ struct ClerkSignInMachine: ClerkStage {
 
     mutating func enter(_ context: SignInContext) {
         calls.api = api.within(context.operation)
+        acceptsExistingSession = context.acceptsExistingSession
     }
 
     var openingFactor: Factor? {
@@ -85,14 +88,16 @@ struct ClerkSignInMachine: ClerkStage {
                 if doubt != nil, let question = prepared(in: current) { return wanted(of: question.factor) }
                 return try await follow(current, answer)
             }
-            // A client does not show a sign-in that is complete.
-            guard let doubt else { return try await begin() }
+            // A client does not show a sign-in that is complete: its session would be found by beginning again, but that is
+            // no proof of this sign-in.
+            guard doubt != nil || !acceptsExistingSession else { return try await begin() }
             do {
                 return try await advance(calls.perform(ClerkAPI.Call(path: path())))
             } catch let refusal as RecoveryError
                 where [.notFound, .stateConflict, .credentialRejected].contains(refusal.kind)
             {
                 // The lost answer may have held the client's new token: to the old one nothing is told.
+                guard let doubt else { return try await begin() }
                 throw doubt
             }
         }
@@ -100,8 +105,8 @@ struct ClerkSignInMachine: ClerkStage {
         if let found = client?.signIn, found.identifier.map({ LockoutLedger.account(for: $0) }) == calls.account {
             return try await follow(found, answer)
         }
-        guard let session = client?.currentSession, let name = goal.identifier, !session.identifiers.isEmpty,
-            session.mayBelong(to: name)
+        guard acceptsExistingSession, let session = client?.currentSession, let name = goal.identifier,
+            !session.identifiers.isEmpty, session.mayBelong(to: name)
         else { throw doubt }
         return .finished(try await api.adopt(session))
     }
@@ -364,7 +369,7 @@ struct ClerkSignInMachine: ClerkStage {
     /// Uses the session that exists already, instead of failing because it does; but not somebody else's.
     private func existingSession(_ error: RecoveryError) async throws -> ClerkSession {
         // Whose ticket or passkey it is, nobody knows beforehand.
-        guard let identifier = goal.identifier else { throw error }
+        guard acceptsExistingSession, let identifier = goal.identifier else { throw error }
         let client = try await ClerkClient.find(in: calls.perform(ClerkAPI.Call(path: "/client")).json)
         let named = client?.liveSession(error.outcome.details?["session_id"]?.string)
         guard let session = named ?? client?.currentSession, session.mayBelong(to: identifier) else { throw error }

@@ -14,6 +14,8 @@ struct ClerkSignUpMachine: ClerkStage {
     private var checks = ProtectCheck()
     /// Whether a code was presented before its message had left.
     private var early = EarlyCode()
+    /// Whether a session that is there already is a finished sign-up.
+    private var acceptsExistingSession = true
 
     init(api: ClerkAPI, request: ClerkSignUpRequest) {
         calls = ClerkFactorCalls(api: api)
@@ -41,6 +43,7 @@ struct ClerkSignUpMachine: ClerkStage {
 
     mutating func enter(_ context: SignInContext) {
         calls.api = calls.api.within(context.operation)
+        acceptsExistingSession = context.acceptsExistingSession
     }
 
     var openingFactor: Factor? {
@@ -82,8 +85,8 @@ struct ClerkSignUpMachine: ClerkStage {
         if let found = client?.signUp, request.isAbout(found) {
             return try await follow(found, ClerkAnswer(json: json, response: nil))
         }
-        guard let session = client?.currentSession, let name = request.identifier, !session.identifiers.isEmpty,
-            session.mayBelong(to: name)
+        guard acceptsExistingSession, let session = client?.currentSession, let name = request.identifier,
+            !session.identifiers.isEmpty, session.mayBelong(to: name)
         else { throw doubt }
         return .finished(try await calls.api.adopt(session))
     }

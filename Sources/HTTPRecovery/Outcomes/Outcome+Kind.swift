@@ -1,6 +1,6 @@
 extension Outcome {
     /// What an exchange came to, in the vocabulary that all providers share.
-    @nonexhaustive public enum Kind: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         /// Success.
         case ok
         /// A live flow that goes on: a second factor, a new password, a poll that still waits.
@@ -76,10 +76,13 @@ extension Outcome {
         public var isFailure: Bool {
             self != .ok && self != .continue
         }
+
+        /// The word in events, logs and histories.
+        public var description: String { rawValue }
     }
 
     /// Which other requests an outcome holds for.
-    @nonexhaustive public enum Scope: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Scope: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         /// The endpoint, or the provider's class of endpoints that shares a limit.
         case endpoint
         /// The origin, for the credential that was presented.
@@ -90,6 +93,9 @@ extension Outcome {
         case credential
         /// The whole app or client registration.
         case app
+
+        /// The word in events, logs and histories.
+        public var description: String { rawValue }
     }
 
     /// Whether the server has processed the request.

@@ -1,6 +1,6 @@
 extension Outcome {
     /// Something that can be done about a failure; for a flow that goes on, what the flow wants next.
-    @nonexhaustive public enum Remedy: String, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Remedy: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         /// Send the same request again after our own backoff, if that is safe.
         case retry
         /// Wait the stated time, then send the same request again.
@@ -41,5 +41,8 @@ extension Outcome {
         case fixRequest = "fix_request"
         /// An administrator has to act.
         case contactAdmin = "contact_admin"
+
+        /// The word in events, logs and histories.
+        public var description: String { rawValue }
     }
 }

@@ -41,9 +41,8 @@ public struct RenewalService: Service, CustomStringConvertible {
             // A store that cannot be read now is read again.
             if let left = try? await tokens.timeUntilRenewal(in: client.runtime) {
                 if left <= .zero {
-                    _ = try? await client.operation { operation in
-                        try await tokens.credentials(for: operation.context)
-                    }
+                    // What it fails with stands in its events.
+                    try? await client.operation { try await tokens.renewIfDue($0.context) }
                     await tokens.finish()
                     pause = .seconds(1)
                 } else {

@@ -21,6 +21,16 @@ public struct RenewalService {
 
 /// What the compiler says where the trait is missing.
 @available(*, unavailable, message: "it needs the package's trait: .package(…, traits: [\"ServiceLifecycle\"])")
+public struct DrainingService<Work> {
+    /// Cannot be called.
+    public init(_ work: Work, by client: RecoveringClient) {}
+
+    /// Cannot be called.
+    public init(_ work: Work, by client: RecoveringClient, within limit: Duration) {}
+}
+
+/// What the compiler says where the trait is missing.
+@available(*, unavailable, message: "it needs the package's trait: .package(…, traits: [\"ServiceLifecycle\"])")
 public struct StoreService {
     /// Cannot be called.
     public init(_ state: SharedState) {}

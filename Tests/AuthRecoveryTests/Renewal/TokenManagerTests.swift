@@ -149,6 +149,45 @@ import Testing
         #expect(try await bench.credentials.refreshToken == "refresh-2")
     }
 
+    /// It may take a moment to store what it was given.
+    @Test(arguments: [25, 50, 100]) func aSiblingThatIsLateIsBelieved(milliseconds: Int) async throws {
+        let bench = RenewalBench([.refuse(RotatingServer.invalidGrant)])
+        bench.server.expireAccess()
+        let call = Task { try await bench.send() }
+        for pause in [25, 50, 100] {
+            await bench.clock.waitForSleeper(of: .milliseconds(pause), purpose: .wait)
+            if pause == milliseconds {
+                try await bench.store.update {
+                    $0.accessToken = "access-2"
+                    $0.refreshToken = "refresh-2"
+                }
+            }
+            bench.clock.advance(by: .milliseconds(pause))
+            if pause == milliseconds { break }
+        }
+        #expect(try await call.value == .ok)
+        #expect(try await bench.credentials.refreshToken == "refresh-2")
+    }
+
+    /// What the server has given out is worth a second look at a store that fails.
+    @Test(arguments: 1...4) func aStoreThatFailsForAMomentLosesNoToken(times: Int) async throws {
+        let latch = Latch()
+        let store = FlakyTokenStore(RotatingServer.first)
+        let bench = RenewalBench([.held(latch)], store: store)
+        bench.server.expireAccess()
+        let call = Task { try await bench.send() }
+        while bench.server.presented.isEmpty { await Task.yield() }
+        store.failsToWrite(true)
+        await latch.open()
+        for failure in 0..<times {
+            await bench.clock.waitForSleeper(of: .milliseconds(100 << failure), purpose: .wait)
+            if failure == times - 1 { store.failsToWrite(false) }
+            bench.clock.advance(by: .milliseconds(100 << failure))
+        }
+        #expect(try await call.value == .ok)
+        #expect(try await bench.credentials.refreshToken == "refresh-3" && bench.server.presented.count == 1)
+    }
+
     static let passing: [(String, Outcome)] = [
         ("500", Outcome(.unavailable, processed: .unknown, remedies: [.retry], status: 500)),
         ("503", Outcome(.unavailable, processed: .unknown, remedies: [.retry], status: 503)),

@@ -431,6 +431,19 @@ import Testing
         #expect(bench.transport.received.count == 1)
     }
 
+    @Test func aPauseMayBeAsLongAsTheLongestWait() async throws {
+        let bench = Bench()
+        let error = try await bench.clock.skippingWaits {
+            try await bench.client.operation(longestWait: .seconds(30)) { operation in
+                try await operation.pause(.seconds(30), reason: .challengePending)
+                return await #expect(throws: RecoveryError.self) {
+                    try await operation.pause(.seconds(31), reason: .challengePending)
+                }
+            }
+        }
+        #expect(error?.reason == .waitExceedsLimit && bench.clock.now.offset == .seconds(30))
+    }
+
     @Test func aPauseEndsWithTheClient() async throws {
         let bench = Bench()
         let watch = Task {

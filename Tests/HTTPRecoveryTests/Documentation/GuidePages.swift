@@ -2,6 +2,7 @@ import Foundation
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 // The types of the guides, word for word.
@@ -23,6 +24,8 @@ struct ShopClassifier: OutcomeClassifier {
         outcome.code = code
         if code == "busy" {
             (outcome.kind, outcome.processed, outcome.remedies) = (.rateLimited, .no, [.wait])
+            // All calls to the origin wait; by default those to the same endpoint do.
+            outcome.scope = .origin
             outcome.retryAfter = json["wait_ms"]?.number.map { .saturating(seconds: $0.double / 1000) }
         }
         return outcome
@@ -35,6 +38,44 @@ struct Maintenance: Admission {
 
     func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
         isOn() ? .wait(.seconds(5), because: Outcome(.unavailable, processed: .no, remedies: [.wait])) : .go()
+    }
+}
+
+/// Nothing is sent again on Fridays, and at most so many resends are under way.
+final class CarefulResends: Admission {
+    private let isFriday: @Sendable () -> Bool
+    private let most: Int
+    private let running = Mutex(0)
+
+    init(atMost most: Int, isFriday: @escaping @Sendable () -> Bool) {
+        (self.most, self.isFriday) = (most, isFriday)
+    }
+
+    func mayHold(_ cause: History.Cause, context: CallContext) -> Bool {
+        if case .retry = cause { true } else { false }
+    }
+
+    func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
+        if isFriday() { return .refuse(History.StopReason(rawValue: "friday")) }
+        // While it waits for something else, it is none of those that are under way.
+        guard attempt.isDue else { return .go() }
+        let isFree = running.withLock { running in
+            guard running < most else { return false }
+            running += 1
+            return true
+        }
+        if isFree { return .go(PlannedAttempt.Permit(true, kept: .whileDue)) }
+        return .wait(.milliseconds(100), because: Outcome(.unavailable, processed: .no, remedies: [.wait]))
+    }
+
+    func conclude(
+        _ attempt: PlannedAttempt,
+        _ end: PlannedAttempt.End,
+        permit: PlannedAttempt.Permit,
+        context: CallContext
+    ) -> Remainder? {
+        running.withLock { $0 -= 1 }
+        return nil
     }
 }
 
@@ -122,6 +163,36 @@ struct APIVersion: ClientLayer {
         #expect(!settings.isInMaintenance)
     }
 
+    @Test func anAdmissionWithReasonsOfItsOwn() async throws {
+        let isFriday = Locked(true)
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(503), .status(503), .status(200)])
+        let resends = CarefulResends(atMost: 1) { isFriday.withLock { $0 } }
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            Recovery(admissions: [resends])
+        }
+        let error = await #expect(throws: RecoveryError.self) { try await client.send(Bench.get) }
+        #expect(error?.reason.rawValue == "friday" && error?.kind == .unavailable)
+        isFriday.withLock { $0 = false }
+        #expect(try await clock.skippingWaits { try await client.send(Bench.get) }.status == .ok)
+        #expect(transport.received.count == 3)
+    }
+
+    /// What the page says of the scope.
+    @Test func aClassifierSaysWhomItHolds() async throws {
+        let busy = #"{"error": "busy", "wait_ms": 30000}"#
+        let transport = ScriptedTransport([.status(400, body: busy), .status(200), .status(200)])
+        let clock = ManualClock()
+        var runtime = Runtime.manual(clock)
+        runtime.classifier = ShopClassifier()
+        let client = RecoveringClient(transport: transport, runtime: runtime)
+        let first = Task { try await client.send(HTTPRequest(url: "https://api.example.com/orders/1")) }
+        await transport.waitForRequests(1)
+        let second = Task { try await client.send(HTTPRequest(url: "https://api.example.com/orders/2")) }
+        #expect(try await clock.skippingWaits { try await first.value }.status == .ok)
+        #expect(try await clock.skippingWaits { try await second.value }.history.waited >= .seconds(29))
+    }
+
     @Test func aLayerOfOnesOwn() async throws {
         let transport = ScriptedTransport([.status(503), .status(200)])
         let clock = ManualClock()
@@ -132,6 +203,23 @@ struct APIVersion: ClientLayer {
         _ = try await clock.skippingWaits { try await client.send(Bench.get) }
         let versions = transport.received.map { $0.request.headerFields[HTTPField.Name("API-Version")!] }
         #expect(versions == ["2", "2"])
+    }
+
+    private static let stores = Locked<[String: InMemoryRecoveryStore]>([:])
+
+    private static func makeStore(_ namespace: String) -> InMemoryRecoveryStore {
+        stores.withLock { stores in
+            let store = stores[namespace] ?? InMemoryRecoveryStore()
+            stores[namespace] = store
+            return store
+        }
+    }
+
+    static let mine = StoreUnderTest(clock: .callers, closes: false) { namespace in makeStore(namespace) }
+
+    @Test(arguments: RecoveryStoreConformance.checks(for: mine))
+    func conforms(_ check: RecoveryStoreConformance.Check) async throws {
+        try await check(Self.mine)
     }
 
     /// What `next` gives outside the engine and inside.

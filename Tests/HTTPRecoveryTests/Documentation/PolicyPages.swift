@@ -17,7 +17,38 @@ import Testing
     @Test func budgets() {
         let shared = Recovery(budget: .ratio(.init(ratio: 0.1, burst: 20)))
         let costs = Recovery(budget: .tokens(capacity: 500, retryCost: 14, throttleCost: 5))
-        #expect(shared.place == costs.place)
+        let crowd = Recovery(budget: .ratio(.init(ratio: 0.2, burst: 50)))
+        #expect(shared.place == costs.place && crowd.place == costs.place)
+    }
+
+    /// What the page says of fifty calls at once.
+    @Test(arguments: [(10, 15...20), (50, 50...50)])
+    func aCrowdThatMeetsOneLimit(burst: Int, ends: ClosedRange<Int>) async throws {
+        let (clock, asked) = (ManualClock(), Locked(0))
+        let transport = InProcessTransport { _ in
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            // None is told before all have asked: else the gate would hold the others back.
+            while asked.withLock({ $0 }) < 50 { await Task.yield() }
+            return number <= 50 ? .scripted(429, ["retry-after": "30"]) : .scripted(200)
+        }
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) {
+            Recovery(budget: .ratio(.init(ratio: 0.2, burst: burst)))
+        }
+        let calls = (0..<50).map { _ in
+            Task { try? await client.send(HTTPRequest(url: "https://api.example.com/items")) }
+        }
+        let good = await withTaskGroup(of: Int.self) { group in
+            for call in calls { group.addTask { await call.value == nil ? 0 : 1 } }
+            return try? await clock.skippingWaits {
+                var sum = 0
+                for await one in group { sum += one }
+                return sum
+            }
+        }
+        #expect(ends.contains(try #require(good)))
     }
 
     @Test func breakers() async throws {

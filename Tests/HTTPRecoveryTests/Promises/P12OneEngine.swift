@@ -33,6 +33,7 @@ import Testing
                 "AuthRecovery/Tokens/FileTokenStore.swift": "a file that another process has locked",
                 "AuthRecovery/Tokens/FileLease.swift": "a file that another process has locked",
                 "RedisRecoveryStore/Routing/Router.swift": "a cluster that moves keys: no requests",
+                "RecoveryService/Lifecycle/DrainingService.swift": "how long a service may take to end: no requests",
                 "RecoveryService/Lifecycle/RenewalService.swift": "until a token is to be renewed, in no call",
                 "AuthRecovery/Tokens/TokenStore.swift": "looks at a store for changes, without a request",
             ]

@@ -115,4 +115,21 @@ import Testing
         #expect(error?.kind == .quotaExhausted)
         #expect(error?.reason == .waitExceedsLimit)
     }
+
+    @Test(arguments: [(30, true), (31, false)]) func aWaitMayBeAsLongAsTheLongest(seconds: Int, isWaitedFor: Bool)
+        async throws
+    {
+        let bench = Bench([.status(429, ["retry-after": "\(seconds)"])]) { Recovery(maxWait: .seconds(30)) }
+        let response = try? await bench.sendSkippingWaits()
+        #expect((response?.status == .ok) == isWaitedFor)
+    }
+
+    /// It is no time after which the refused request is taken, so nobody else is held to it.
+    @Test func aTimeThatComesWithARefusalForGoodHoldsNobody() async throws {
+        let bench = Bench([.status(400, ["retry-after": "60"]), .status(200)])
+        let error = await #expect(throws: RecoveryError.self) { try await bench.client.send(Bench.get) }
+        #expect(error?.retryAfter == .seconds(60))
+        #expect(try await bench.client.send(Bench.get).status == .ok)
+        #expect(bench.clock.requestedDelays.isEmpty && bench.transport.received.count == 2)
+    }
 }

@@ -51,6 +51,17 @@ import Testing
         )
     }
 
+    /// What another process has found broken for a shorter time ends no break of one's own, and is no further change.
+    @Test(arguments: [(3, 9.0), (9, 9), (20, 19)]) func aBreakThatIsHeardOfOnlyLengthensOnesOwn(end: Int, left: Double)
+    {
+        var breaker = BreakerState(.consecutive(1, breakDuration: .seconds(9)), at: .zero)
+        breaker.end(.init(isFailure: true, elapsed: .zero), at: .zero)
+        let number = breaker.phaseNumber
+        breaker.open(until: .seconds(end), at: .zero)
+        #expect(breaker.admit(at: end > 9 ? .seconds(1) : .zero) == .refuse(.seconds(left)))
+        #expect((breaker.phaseNumber > number) == (end > 9))
+    }
+
     @Test(arguments: [
         (Recovery.CircuitBreaker.Window.count(10), Recovery.CircuitBreaker.Window.count(10)), (.count(10), .count(6)),
         (.time(.seconds(60)), .time(.seconds(60))), (.time(.seconds(60)), .time(.seconds(30), buckets: nil)),

@@ -52,7 +52,7 @@ public struct BrowserSignIns: Sendable {
         identifier: String,
         password: Secret?
     ) async throws -> SignInTurn<ClerkSession> {
-        try await signIns.held(by: browser).begin(
+        try await own(browser).begin(
             clerk(browser).signInFlow(.identifier(identifier, password: password))
         )
     }
@@ -68,7 +68,7 @@ public struct BrowserSignIns: Sendable {
     ///   - browser: What tells the browser from all others.
     ///   - provider: The provider by Clerk's name, such as `google`.
     public func beginRedirect(_ browser: Secret, at provider: String) async throws -> SignInTurn<ClerkSession> {
-        try await signIns.held(by: browser).begin(clerk(browser).signInFlow(.redirect(.oauth(provider))))
+        try await own(browser).begin(clerk(browser).signInFlow(.redirect(.oauth(provider))))
     }
 
     /// Goes on with a sign-in whose browser has come back from another provider.
@@ -87,12 +87,17 @@ public struct BrowserSignIns: Sendable {
 
     /// Goes on with a sign-in.
     public func step(_ browser: Secret, ticket: Secret, _ input: SignInInput) async throws -> SignInTurn<ClerkSession> {
-        try await signIns.held(by: browser).step(ticket, input, at: clerk(browser))
+        try await own(browser).step(ticket, input, at: clerk(browser))
     }
 
     /// Ends a sign-in that its user has turned away from.
     public func abandon(_ browser: Secret, ticket: Secret) async throws {
-        try await signIns.held(by: browser).abandon(ticket, at: clerk(browser))
+        try await own(browser).abandon(ticket, at: clerk(browser))
+    }
+
+    /// The sign-ins of this browser, whose tokens are its own: see ``clerk(_:)``.
+    private func own(_ browser: Secret) -> SuspendedSignIns {
+        signIns.held(by: browser, hasOwnTokens: true)
     }
 
     /// Clerk, as this browser is known there.

@@ -4,7 +4,7 @@ public import HTTPRecovery
 /// another machine.
 ///
 /// ```swift
-/// let signIns = SuspendedSignIns(client, sealing: try AESGCMSealing(key: key))
+/// let signIns = SuspendedSignIns(client, sealing: AESGCMSealing(key)).held(by: browser, hasOwnTokens: true)
 /// // The request that begins:
 /// let turn = try await signIns.begin(clerk.signInFlow(.identifier(name, password: password)))
 /// // Each that answers, with the ticket of the turn before, on any instance behind the same store:
@@ -13,12 +13,16 @@ public import HTTPRecovery
 ///
 /// All that a sign-in has to know is sealed and kept in the client's `RecoveryStore`; the browser gets a short ticket. It
 /// says nothing, but whoever holds it can go on with the sign-in: it belongs into a cookie that scripts cannot read, and
-/// ``held(by:)`` makes it useless in another browser.
+/// ``held(by:hasOwnTokens:)`` makes it useless in another browser.
 ///
 /// A step is taken once, whoever asks for it: a ticket that was used leads to what is wanted now, without a request, and
 /// while another request takes the step, it is refused with the kind `state_conflict` and the time after which to try
 /// again. If an instance has died within a step, nobody knows what became of it: nothing is sent again, but where the
 /// sign-in stands is read at the server. That needs a store which answers: while it does not, the kind is `unavailable`.
+///
+/// Nobody is let in by what somebody else has proved. So each browser has a token store of its own at the provider, named by a
+/// hash of what tells it from others, and never by the name that was typed; ``held(by:hasOwnTokens:)`` is told so. Without that
+/// word a session that is there already is no sign-in that has finished, and ends it with the kind `already_signed_in`.
 ///
 /// A sign-in that nobody goes on with has an end, after which its tickets are refused with the kind `flow_expired`.
 public struct SuspendedSignIns: Sendable {
@@ -27,6 +31,8 @@ public struct SuspendedSignIns: Sendable {
     private let lifetime: Duration
     /// Whom tickets are of use to; nil is whoever holds them.
     private var holder: Secret?
+    /// Whether a session that is found in the provider's token store is one of the holder's own.
+    private var hasOwnTokens = false
 
     /// How long a step belongs to the request that takes it, without a sign of life.
     private static let lease: Duration = .seconds(30)
@@ -45,10 +51,14 @@ public struct SuspendedSignIns: Sendable {
 
     /// The same, for one browser: its tickets are none in another's hands.
     ///
-    /// - Parameter holder: What tells the browser from all others, such as a random cookie of its own.
-    public func held(by holder: Secret) -> SuspendedSignIns {
+    /// - Parameters:
+    ///   - holder: What tells the browser from all others, such as a random cookie of its own.
+    ///   - hasOwnTokens: Whether the provider's token store is this browser's alone, so that a session in it is one that this
+    ///     browser has signed in to: it is used then, as one whose answer was lost is. Default: nobody knows, so none is.
+    public func held(by holder: Secret, hasOwnTokens: Bool = false) -> SuspendedSignIns {
         var signIns = self
         signIns.holder = holder
+        signIns.hasOwnTokens = hasOwnTokens
         return signIns
     }
 
@@ -59,6 +69,7 @@ public struct SuspendedSignIns: Sendable {
     /// - Throws: As ``SignInFlow/step(_:)``; ``Credentials/SealingError`` if it could not be kept.
     public func begin<Session>(_ flow: SignInFlow<Session>) async throws -> SignInTurn<Session> {
         var flow = flow
+        flow.options.acceptsExistingSession = hasOwnTokens
         var turn = try await flow.step(.begin)
         if case .finished = turn.step { return turn }
         let id = SignInTicket.ID(client.runtime.random.token(), of: holder)
@@ -210,7 +221,7 @@ public struct SuspendedSignIns: Sendable {
     ) throws -> (SignInFlow<Provider.Session>, [Outcome]) {
         let opened = try sealing.open(sealed, at: id.key)
         guard let content = (try? JSONValue(parsing: opened)).flatMap({ SuspendedSignIn.Content(memory: $0) }),
-            let flow = SignInFlow(
+            var flow = SignInFlow(
                 memory: content.flow,
                 client: provider.client,
                 options: content.options,
@@ -220,6 +231,7 @@ public struct SuspendedSignIns: Sendable {
             // Of another provider, or of another version.
             throw SuspendedSignIn.over
         }
+        flow.options.acceptsExistingSession = hasOwnTokens
         return (flow, content.notices)
     }
 
