@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// The page about secrets: what it shows does what it says.
-@Suite struct SecurityPage {
+@Suite struct KeepingSecretsPage {
     /// Turns bytes around: no secrecy, but they cannot be read in passing.
     private struct Reversing: CredentialSealing {
         func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] { plaintext.reversed() }
@@ -48,7 +48,7 @@ import Testing
 
     @Test func thePageHoldsWhatIsCompiledHere() throws {
         let root = (0..<3).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
-        let path = root.appending(path: "Sources/AuthRecovery/AuthRecovery.docc/Security.md")
+        let path = root.appending(path: "Sources/AuthRecovery/AuthRecovery.docc/KeepingSecrets.md")
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
         let parts = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
         #expect(parts.count == 3)
