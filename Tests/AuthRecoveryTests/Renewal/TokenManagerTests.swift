@@ -149,43 +149,41 @@ import Testing
         #expect(try await bench.credentials.refreshToken == "refresh-2")
     }
 
-    /// It may take a moment to store what it was given.
-    @Test(arguments: [25, 50, 100]) func aSiblingThatIsLateIsBelieved(milliseconds: Int) async throws {
-        let bench = RenewalBench([.refuse(RotatingServer.invalidGrant)])
+    /// It may take a moment to store what it was given: the refused credential is looked at four times.
+    @Test(arguments: 1...4) func aSiblingThatIsLateIsBelieved(look: Int) async throws {
+        let store = HookedTokenStore(RotatingServer.first)
+        let bench = RenewalBench([.refuse(RotatingServer.invalidGrant)], store: store)
         bench.server.expireAccess()
-        let call = Task { try await bench.send() }
-        for pause in [25, 50, 100] {
-            await bench.clock.waitForSleeper(of: .milliseconds(pause), purpose: .wait)
-            if pause == milliseconds {
-                try await bench.store.update {
-                    $0.accessToken = "access-2"
-                    $0.refreshToken = "refresh-2"
-                }
+        let looks = Locked(0)
+        store.beforeEachRead { [server = bench.server] in
+            guard !server.presented.isEmpty else { return nil }
+            let count = looks.withLock { looks in
+                looks += 1
+                return looks
             }
-            bench.clock.advance(by: .milliseconds(pause))
-            if pause == milliseconds { break }
+            return count == look ? Credentials(accessToken: "access-2", refreshToken: "refresh-2") : nil
         }
-        #expect(try await call.value == .ok)
+        #expect(try await bench.sendSkipping() == .ok)
         #expect(try await bench.credentials.refreshToken == "refresh-2")
     }
 
-    /// What the server has given out is worth a second look at a store that fails.
+    /// What the server has given out is worth another try at a store that fails.
     @Test(arguments: 1...4) func aStoreThatFailsForAMomentLosesNoToken(times: Int) async throws {
-        let latch = Latch()
-        let store = FlakyTokenStore(RotatingServer.first)
-        let bench = RenewalBench([.held(latch)], store: store)
+        let store = HookedTokenStore(RotatingServer.first)
+        let bench = RenewalBench(store: store)
         bench.server.expireAccess()
-        let call = Task { try await bench.send() }
-        while bench.server.presented.isEmpty { await Task.yield() }
-        store.failsToWrite(true)
-        await latch.open()
-        for failure in 0..<times {
-            await bench.clock.waitForSleeper(of: .milliseconds(100 << failure), purpose: .wait)
-            if failure == times - 1 { store.failsToWrite(false) }
-            bench.clock.advance(by: .milliseconds(100 << failure))
+        let failures = Locked(times)
+        store.beforeEachChange { [server = bench.server] in
+            let fails = failures.withLock { left in
+                guard !server.presented.isEmpty, left > 0 else { return false }
+                left -= 1
+                return true
+            }
+            if fails { throw Credentials.StoreError("the disk is full") }
         }
-        #expect(try await call.value == .ok)
+        #expect(try await bench.sendSkipping() == .ok)
         #expect(try await bench.credentials.refreshToken == "refresh-3" && bench.server.presented.count == 1)
+        #expect(failures.withLock { $0 } == 0)
     }
 
     static let passing: [(String, Outcome)] = [

@@ -49,6 +49,42 @@ final class FlakyTokenStore: TokenStore {
     }
 }
 
+/// A store in which something happens before it is read or changed.
+final class HookedTokenStore: TokenStore {
+    private let store: InMemoryTokenStore
+    private let read = Locked<@Sendable () -> Credentials?>({ nil })
+    private let change = Locked<@Sendable () throws -> Void>({})
+
+    init(_ credentials: Credentials) {
+        store = InMemoryTokenStore(credentials)
+    }
+
+    /// - Parameter hook: What somebody else stores now; nil for nothing.
+    func beforeEachRead(_ hook: @escaping @Sendable () -> Credentials?) {
+        read.withLock { $0 = hook }
+    }
+
+    func beforeEachChange(_ hook: @escaping @Sendable () throws -> Void) {
+        change.withLock { $0 = hook }
+    }
+
+    func read() async -> Credentials.Stored {
+        if let other = read.withLock({ $0 })() {
+            _ = await store.replace(version: await store.read().version, with: other)
+        }
+        return await store.read()
+    }
+
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
+        try change.withLock { $0 }()
+        return await store.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async -> (any Credentials.Lease)? {
+        await store.acquireLease(for: duration, time: time)
+    }
+}
+
 /// A store whose leases somebody else takes over at once.
 final class LosingTokenStore: TokenStore {
     private struct Lost: Credentials.Lease {
