@@ -95,6 +95,25 @@ struct GateIdentityTests {
         #expect(await !client.isHeld)
     }
 
+    /// Also where their credentials can be renewed: another refresh token is another grant.
+    @Test func whoseGrantIsAnotherIsAnother() async throws {
+        let tokens = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R1"))
+        let client = User(tokens, [Self.limit], store: store, clock: clock)
+        #expect(await !client.isHeld)
+        #expect(await client.isHeld)
+        try await tokens.update { $0 = Credentials(accessToken: "B", refreshToken: "R2") }
+        #expect(await !client.isHeld)
+    }
+
+    /// An access token that changes beside the same refresh token is the same grant's.
+    @Test func theSameGrantIsHeld() async throws {
+        let tokens = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R1"))
+        let client = User(tokens, [Self.limit], store: store, clock: clock)
+        #expect(await !client.isHeld)
+        try await tokens.update { $0 = Credentials(accessToken: "B", refreshToken: "R1") }
+        #expect(await client.isHeld)
+    }
+
     @Test func aTokensOwnWordForItsAccountOutlivesIt() async throws {
         // {"iss":"https://as.example","sub":"ada"} with another jti in each.
         let claims = { (id: String) in #"{"iss":"https://as.example","sub":"ada","jti":"\#(id)"}"# }

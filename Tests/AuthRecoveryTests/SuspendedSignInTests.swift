@@ -183,6 +183,10 @@ struct SuspendedSignInTests {
         for input in [SignInInput.begin, .choose(nil), .poll] {
             let error = await refusal { try await one.signIns.step(ticket, input, at: one.provider) }
             #expect(error?.kind == .invalidRequest && error?.remedies == [.fixRequest])
+            #expect(
+                error?.outcome.code == "input_not_wanted"
+                    && error?.outcome.message?.hasPrefix("The sign-in wants ") == true
+            )
         }
         #expect(try await one.answer(ticket, "1").question?.key == .totp)
     }

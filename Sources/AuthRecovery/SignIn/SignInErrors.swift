@@ -4,11 +4,11 @@ import HTTPRecovery
 struct InputNotWanted: Error {}
 
 extension RecoveryError {
-    static var inputNotWanted: RecoveryError {
-        RecoveryError(
-            outcome: Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest]),
-            reason: .notRecoverable
-        )
+    static func inputNotWanted(by wanted: SignInWanted) -> RecoveryError {
+        var outcome = Outcome(.invalidRequest, processed: .no, remedies: [.fixRequest])
+        outcome.code = "input_not_wanted"
+        outcome.message = "The sign-in wants \(wanted.words)."
+        return RecoveryError(outcome: outcome, reason: .notRecoverable)
     }
 
     /// The error in words for somebody who signs in: of no session that has ended, unless one is found to have.

@@ -88,7 +88,7 @@ public struct SignInFlow<Session: Sendable>: Sendable {
     mutating func told(_ error: any Error) throws -> any Error {
         // A responder or a store may have its own word for being cancelled.
         try Task.checkCancellation()
-        if error is InputNotWanted { return RecoveryError.inputNotWanted }
+        if error is InputNotWanted { return RecoveryError.inputNotWanted(by: wanted) }
         guard var error = (error as? RecoveryError)?.toldToWhoSignsIn else { return error }
         wanted = .nothing
         // Who is signed out has no session that waits for anything.

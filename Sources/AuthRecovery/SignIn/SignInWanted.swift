@@ -15,6 +15,18 @@ enum SignInWanted: Sendable {
     /// Nothing any more.
     case nothing
 
+    /// What fits it, in words for whoever has written the program.
+    var words: String {
+        switch self {
+        case .beginning: "to be begun"
+        case .answer(let challenge, _): "an answer to \(challenge.key.rawValue)"
+        case .choice: "a choice of a factor"
+        case .unlocking: "a choice of a way to unlock the account"
+        case .poll: "a poll"
+        case .nothing: "nothing, for it is over"
+        }
+    }
+
     /// What is asked again after a pause.
     struct Poll: Sendable {
         /// What the person is shown.

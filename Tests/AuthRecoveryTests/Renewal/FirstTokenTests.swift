@@ -94,6 +94,20 @@ import Testing
         #expect(worker.clock.now.offset >= .seconds(5))
     }
 
+    /// The first try has been sent and has told something; the second has not.
+    @Test func aRenewalThatNothingPaysForAgainEndsAsTheFirstTry() async throws {
+        let bench = try OAuthBench([.fail(.connectionLost, .unknown)]) {
+            Recovery(budget: .ratio(.init(ratio: 0, burst: 0)))
+        }
+        let store = InMemoryTokenStore(Credentials(accessToken: "A", refreshToken: "R"))
+        let renewer = RefreshTokenGrant(client: bench.oauth, reuse: .reusable)
+        let tokens = TokenManager(store: store, renewer: renewer)
+        let error = try await bench.failure { try await tokens.renew(by: bench.client) }
+        #expect(error.kind == .transport && error.outcome.processed == .unknown)
+        #expect((error.cause as? RecoveryError)?.reason == .processedUnknown)
+        #expect(bench.transport.received.count == 1)
+    }
+
     @Test func whoWaitsForTheSameTokenIsToldTheSame() async throws {
         let worker = try Worker(Array(repeating: Answer(status: 503), count: 3))
         let kinds = await withTaskGroup(of: Outcome.Kind?.self) { group in
