@@ -52,6 +52,33 @@ import Testing
         #expect(setting.recovery.settings == new && "\(setting.client)".contains("Deadline 7.0 seconds"))
     }
 
+    /// What is the program's own is asked first, and stays.
+    @Test func whatIsNoMatterOfTheSettingsStays() async throws {
+        let transport = ScriptedTransport([.status(409), .status(200), .status(409), .status(200), .status(409)])
+        let asked = Locked(0)
+        struct Noting: Admission {
+            let asked: Locked<Int>
+            func admit(_ attempt: PlannedAttempt, context: CallContext) async -> PlannedAttempt.Answer {
+                asked.withLock { $0 += 1 }
+                return .go()
+            }
+        }
+        let recovery = Reloadable(Self.settings { $0.maxAttempts = 2 }, admissions: [Noting(asked: asked)]) {
+            ConflictRetry()
+        }
+        let clock = ManualClock()
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock)) { recovery }
+        #expect(try await clock.skippingWaits { try await client.send(Bench.get) }.status == .ok)
+        let before = asked.withLock { $0 }
+        #expect(before >= 2)
+        try recovery.apply(Self.settings { $0.maxAttempts = 3 }, in: client.runtime)
+        #expect(try await clock.skippingWaits { try await client.send(Bench.get) }.status == .ok)
+        #expect(asked.withLock { $0 } == 2 * before)
+        try recovery.apply(Self.settings(), in: client.runtime)
+        let error = await #expect(throws: RecoveryError.self) { try await client.send(Bench.get) }
+        #expect(error?.reason == .attemptsExhausted && transport.received.count == 5)
+    }
+
     @Test func aCallUnderWayEndsByTheOldOnes() async throws {
         let old = Self.settings {
             $0.maxAttempts = 2

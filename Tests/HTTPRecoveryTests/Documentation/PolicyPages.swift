@@ -183,6 +183,18 @@ import Testing
         precondition(settings.problem == nil)
         let client = RecoveringClient(transport: transport) { settings.layers() }
         #expect(try await client.send(Bench.get).status == .ok)
+
+        let maintenance = Maintenance(isOn: { false })
+        let careful = RecoveringClient(transport: transport) {
+            settings.layers(admissions: [maintenance]) { ConflictRetry() }
+        }
+        let reloadable = RecoveringClient.ReloadableRecovery(settings) { ConflictRetry() }
+        #expect(
+            "\(careful)".contains(
+                "[admissions: RetryBudgets, Maintenance, CircuitBreaker, Gates; policies: ConflictRetry, "
+            )
+        )
+        #expect(reloadable.summary.contains("policies: ConflictRetry, RateLimitBackoff, "))
     }
 
     /// The default written out in full is the default.

@@ -56,7 +56,7 @@ public struct Gateway: Service {
         )
         self.tokens = tokens
         api = RecoveringClient(transport: transport, runtime: runtime, observability: observability) {
-            configuration.policy.layers()
+            configuration.policy.layers { SessionRenewal(tokens) }
             Authorization(tokens, audience: [audience])
         }
         health = GatewayHealth(runtime)

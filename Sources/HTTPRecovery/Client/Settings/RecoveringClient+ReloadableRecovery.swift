@@ -3,7 +3,8 @@ public import HTTPTypes
 extension RecoveringClient {
     /// Layers by settings that can be changed while a client runs, without a loss of what it has learned.
     ///
-    /// It stands where ``Recovery`` would, and is what ``Settings/layers()`` would be: deadline, engine, attempt timeout.
+    /// It stands where ``Recovery`` would, and is what ``Settings/layers(admissions:policies:)`` would be: deadline, engine, attempt
+    /// timeout.
     ///
     /// ```swift
     /// let recovery = RecoveringClient.ReloadableRecovery(.interactive)
@@ -26,14 +27,29 @@ extension RecoveringClient {
         }
 
         private let state: Locked<State>
+        /// What stays, whatever the settings are.
+        private let own: Settings.Own
 
         /// Creates the layers.
         ///
-        /// - Parameter settings: How calls are recovered at first; a client refuses those with a ``Settings/problem``.
-        public init(_ settings: Settings) {
+        /// - Parameters:
+        ///   - settings: How calls are recovered at first; a client refuses those with a ``Settings/problem``.
+        ///   - own: What else holds attempts back, whatever the settings are; asked before what they have. Default: nothing.
+        ///   - policies: What else is done about failures, asked before the settings' own, as `SessionRenewal`. Default: nothing.
+        public init(
+            _ settings: Settings,
+            admissions own: [any Admission] = [],
+            @Recovery.PolicyBuilder policies: () -> [any RecoveryPolicy] = { [] }
+        ) {
+            let own = Settings.Own(admissions: own, policies: policies())
             let admissions = settings.admissions()
+            self.own = own
             state = Locked(
-                State(settings: settings, admissions: admissions, recovery: settings.recovery(admissions))
+                State(
+                    settings: settings,
+                    admissions: admissions,
+                    recovery: settings.recovery(admissions, beside: own)
+                )
             )
         }
 
@@ -58,7 +74,10 @@ extension RecoveringClient {
                 if settings.hedging != nil, state.settings.hedging == nil { return true }
                 if settings == state.settings { return false }
                 state.admissions = settings.admissions(goingOnFrom: state.admissions, in: runtime)
-                state.recovery = settings.recovery(state.admissions).goingOn(from: state.recovery, in: runtime)
+                state.recovery = settings.recovery(state.admissions, beside: own).goingOn(
+                    from: state.recovery,
+                    in: runtime
+                )
                 state.settings = settings
                 state.chain = nil
                 return false
@@ -78,9 +97,9 @@ extension RecoveringClient {
         /// Why the settings cannot work, or one of their layers among the others, as a sentence; nil if all can.
         public func problem(among layers: [any ClientLayer]) -> String? {
             if let problem = settings.problem { return problem }
-            let own = self.layers
-            let all = layers.flatMap { $0 as? ReloadableRecovery === self ? own : [$0] }
-            return own.lazy.compactMap { $0.problem(among: all) }.first
+            let parts = self.layers
+            let all = layers.flatMap { $0 as? ReloadableRecovery === self ? parts : [$0] }
+            return parts.lazy.compactMap { $0.problem(among: all) }.first
         }
 
         /// Sends the request through the layers that are in force when the call begins.

@@ -159,20 +159,30 @@ extension RecoveringClient.Settings {
         )
     }
 
+    /// What a program has beside the settings: asked before what is theirs.
+    package struct Own: Sendable {
+        package var admissions: [any Admission] = []
+        package var policies: [any RecoveryPolicy] = []
+
+        package init(admissions: [any Admission] = [], policies: [any RecoveryPolicy] = []) {
+            (self.admissions, self.policies) = (admissions, policies)
+        }
+    }
+
     /// The engine.
-    package func recovery(_ admissions: Admissions) -> Recovery {
-        Recovery(
+    package func recovery(_ admissions: Admissions, beside own: Own = Own()) -> Recovery {
+        let lockouts = longestLockout.map { [LockoutWait(atMost: $0) as any RecoveryPolicy] } ?? []
+        let limits = RateLimitBackoff(backoff: throttledBackoff ?? backoff)
+        let policies = own.policies + [limits] + lockouts + [TransientRetry(backoff: backoff)]
+        return Recovery(
             maxAttempts: maxAttempts,
             maxWait: maxWait,
             budget: budget,
             hedging: hedging,
             resendsTransparently: resendsTransparently,
-            admissions: admissions.all
-        ) {
-            RateLimitBackoff(backoff: throttledBackoff ?? backoff)
-            if let longestLockout { LockoutWait(atMost: longestLockout) }
-            TransientRetry(backoff: backoff)
-        }
+            admissions: own.admissions + admissions.all,
+            policies: { policies }
+        )
     }
 
     package func layers(_ recovery: Recovery) -> [any ClientLayer] {
@@ -188,7 +198,21 @@ extension RecoveringClient.Settings {
     }
 
     /// The layers of a client, the outermost first; each time with a fresh memory.
-    public func layers() -> [any ClientLayer] {
-        layers(recovery(admissions()))
+    ///
+    /// ```swift
+    /// let client = RecoveringClient(transport: transport) {
+    ///     settings.layers { SessionRenewal(tokens) }
+    ///     Authorization(tokens, audience: [api])
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - own: What else holds attempts back, asked before what the settings have. Default: nothing.
+    ///   - policies: What else is done about failures, asked before the settings' own. Default: nothing.
+    public func layers(
+        admissions own: [any Admission] = [],
+        @Recovery.PolicyBuilder policies: () -> [any RecoveryPolicy] = { [] }
+    ) -> [any ClientLayer] {
+        layers(recovery(admissions(), beside: Own(admissions: own, policies: policies())))
     }
 }
