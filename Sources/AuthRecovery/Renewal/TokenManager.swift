@@ -23,9 +23,9 @@ public final class TokenManager: Sendable {
     /// Where the credentials are kept.
     public let store: any TokenStore
 
-    private let renewer: (any TokenRenewer)?
-    private let options: TokenManager.RenewalOptions
-    private let clock = LearnedClock()
+    let renewer: (any TokenRenewer)?
+    let options: TokenManager.RenewalOptions
+    let clock = LearnedClock()
     /// Which tokens have replaced each other.
     let lineage = CredentialLineage()
     private let state = Locked(State())
@@ -72,7 +72,8 @@ public final class TokenManager: Sendable {
     /// Credentials that expire soon are renewed in the background while they still serve. If the renewal of an expired token
     /// fails, the credentials are what they are: whether they still serve, the server knows best.
     ///
-    /// - Throws: `RecoveryError` that says why, if there is no access token and none could be obtained; with the reason `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
+    /// - Throws: `RecoveryError` that says why, if there is no access token and none could be obtained; with the reason
+    ///   `deadline_passed` and a `FailureContext.RemediationUnfinished` as its cause when the call's
     ///   deadline passes while they are renewed, or has passed before; ``Credentials/StoreError`` when the store cannot be read;
     ///   `CancellationError` as soon as the call is cancelled. Neither end of the wait ends the renewal.
     public func credentials(for context: CallContext) async throws -> Credentials.Stored {
@@ -109,18 +110,7 @@ public final class TokenManager: Sendable {
         try await renew(try await store.read().credentials, context)
     }
 
-    /// Renews the credentials if they have expired or will soon, for nobody's call.
-    ///
-    /// - Throws: As ``renew(_:)``; nothing if nothing is to be done.
-    package func renewIfDue(_ context: CallContext) async throws {
-        let present = try await store.read().credentials
-        guard let renewer, renewer.canRenew(present), need(of: present, time: context.runtime.time) != .none else {
-            return
-        }
-        _ = try await renew(present, context)
-    }
-
-    private func renew(_ present: Credentials, _ context: CallContext) async throws -> Credentials.Stored {
+    func renew(_ present: Credentials, _ context: CallContext) async throws -> Credentials.Stored {
         let result: FailureContext.RemediationResult
         if let renewer, renewer.canRenew(present) {
             do {
@@ -344,7 +334,7 @@ public final class TokenManager: Sendable {
         }
     }
 
-    private func need(of credentials: Credentials, time: TimeSource) -> RenewalRules.Need {
+    func need(of credentials: Credentials, time: TimeSource) -> RenewalRules.Need {
         RenewalRules.need(
             of: credentials,
             at: clock.now(time),
@@ -355,7 +345,7 @@ public final class TokenManager: Sendable {
     }
 
     /// How long the access token had left when this process saw it first.
-    private func lifetime(of credentials: Credentials, _ time: TimeSource) -> Duration? {
+    func lifetime(of credentials: Credentials, _ time: TimeSource) -> Duration? {
         let version = credentials.version(of: .access)
         // Without a life to measure by, a token with a short one would always seem about to expire.
         let left = credentials.expiresAt.map { $0.elapsed(since: clock.now(time)) }
@@ -363,18 +353,6 @@ public final class TokenManager: Sendable {
             if let left, state.lifetime?.version != version { state.lifetime = (version, left) }
             return state.lifetime?.version == version ? state.lifetime?.duration : nil
         }
-    }
-
-    /// How long the credentials serve before they are to be renewed; zero if that is now, nil if it is never.
-    ///
-    /// - Throws: ``Credentials/StoreError`` when the store cannot be read.
-    package func timeUntilRenewal(in runtime: Runtime) async throws -> Duration? {
-        let present = try await store.read().credentials
-        guard renewer?.canRenew(present) == true else { return nil }
-        guard need(of: present, time: runtime.time) == .none else { return .zero }
-        let (lifetime, random) = (lifetime(of: present, runtime.time), RenewalRules.draw(present))
-        let margin = RenewalRules.margin(lifetime: lifetime, leeway: options.leeway, random: random)
-        return present.expiresAt.map { max(.zero, $0.elapsed(since: clock.now(runtime.time)) - margin) }
     }
 
     /// How the call's own renewal has failed, if it may have used the refresh token: the same call uses it no second

@@ -27,7 +27,7 @@ public struct SignInOptions: Sendable, Hashable {
     /// Whether a session of the person who is named, which is there already, is a sign-in that has finished.
     ///
     /// At a person's own device it is. Whoever lets somebody in by the sign-in wants to see the answers: what they have typed
-    /// was not looked at. ``SuspendedSignIns`` takes one only where it is told that it is the browser's own, whatever stands here.
+    /// was not looked at. ``SuspendedSignIns`` takes one only where it is also told that it is the browser's own.
     public var acceptsExistingSession: Bool
 
     /// Creates options.

@@ -38,6 +38,7 @@ struct SuspendedSignIn {
                 .init("compromised", \.options.compromisedPasswordFallback),
                 .init("max_rounds", \.options.maxRounds), .init("max_restarts", \.options.maxRestarts),
                 .init("deadline", \.options.deadline), .init("max_wait", \.options.maxWait),
+                .init("existing_session", \.options.acceptsExistingSession),
             ]
         }
     }

@@ -69,7 +69,7 @@ public struct SuspendedSignIns: Sendable {
     /// - Throws: As ``SignInFlow/step(_:)``; ``Credentials/SealingError`` if it could not be kept.
     public func begin<Session>(_ flow: SignInFlow<Session>) async throws -> SignInTurn<Session> {
         var flow = flow
-        flow.options.acceptsExistingSession = hasOwnTokens
+        flow.options.acceptsExistingSession = flow.options.acceptsExistingSession && hasOwnTokens
         var turn = try await flow.step(.begin)
         if case .finished = turn.step { return turn }
         let id = SignInTicket.ID(client.runtime.random.token(), of: holder)
@@ -231,7 +231,7 @@ public struct SuspendedSignIns: Sendable {
             // Of another provider, or of another version.
             throw SuspendedSignIn.over
         }
-        flow.options.acceptsExistingSession = hasOwnTokens
+        flow.options.acceptsExistingSession = flow.options.acceptsExistingSession && hasOwnTokens
         return (flow, content.notices)
     }
 
