@@ -70,6 +70,19 @@ import Testing
         #expect(try await bench.credentials.sessionID == nil)
     }
 
+    /// Who says that the tokens are the browser's own has it used, unless the sign-in's options forbid that.
+    @Test(arguments: [true, false]) func aBrowsersOwnSessionIsUsedIfItMayBe(isAccepted: Bool) async throws {
+        let bench = try ClerkBench([.error("session_exists", status: 400), .client(["sess_5"])])
+        let signIns = SuspendedSignIns(bench.client, sealing: MarkingSealing())
+            .held(by: "this browser", hasOwnTokens: true)
+        let options = SignInOptions(acceptsExistingSession: isAccepted)
+        let turn = try? await signIns.begin(
+            bench.clerk.signInFlow(.identifier(ClerkBench.identifier, password: "p"), options: options)
+        )
+        let isFinished = if case .finished = turn?.step { true } else { false }
+        #expect(isFinished == isAccepted)
+    }
+
     /// Nor after a lost answer, of which nobody knows what it was.
     @Test func aSessionThatIsFoundAfterALostAnswerIsNoneEither() async throws {
         let bench = try ClerkBench([.fail(.connectionLost, .unknown), .client(["sess_5"]), .client(["sess_5"])])
