@@ -77,7 +77,11 @@ extension CurlTransport {
         /// one takes a third of the time with a large buffer, and any other is slower with it.
         public var bufferSize: Int
 
-        /// The time an unused connection is kept; 50 seconds by default, less than what common servers keep them.
+        /// How long an unused connection may be used again; 50 seconds by default, less than what common servers keep them.
+        ///
+        /// At least one second, at most a day. Then those are closed that a burst has opened: each loop has connections in
+        /// groups of 128 requests at a time, and a group that no request has used for so long is closed. Of the first group,
+        /// which the next requests use, old ones are closed when one is looked for.
         public var maxIdleTime: Duration
 
         /// Whether plain-text HTTP/2 is spoken without negotiation, for tests against servers of raw frames.

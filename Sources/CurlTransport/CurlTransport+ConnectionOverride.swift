@@ -7,7 +7,7 @@ extension CurlTransport {
     /// It is for tests against a server that plays another, and for a canary in front of a load balancer:
     ///
     /// ```swift
-    /// configuration.connectionOverrides = [ConnectionOverride(from: "api.example.com:443", to: "127.0.0.1:8443")]
+    /// configuration.connectionOverrides = [.init(from: "api.example.com:443", to: "127.0.0.1:8443")]
     /// ```
     public struct ConnectionOverride: Sendable, Hashable {
         /// The host and port in the URL, such as `api.example.com:443`, or the host alone for any of its ports; empty

@@ -16,6 +16,9 @@ extension CurlTransport {
         ///
         /// Before version 8.12.1 libcurl loses early answers to requests with bodies, or waits for their end for ever;
         /// there this is HTTP/1.1.
+        ///
+        /// A request that is given up has its stream reset. libcurl before 8.15 does not send that by itself: where no other
+        /// request is on the connection, it is closed with the stream.
         public static let automatic = HTTPVersion(choice: .automatic)
 
         /// HTTP/1.1 alone.

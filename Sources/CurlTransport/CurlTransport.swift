@@ -56,6 +56,15 @@ public final class CurlTransport: HTTPTransport {
         body: MessageBody?,
         options: AttemptOptions
     ) async throws -> TransportResponse {
+        let transfer = try begin(request, body, options)
+        try await transfer.submit()
+        return try response(of: transfer, to: request.method)
+    }
+
+    // What does not wait is not inlined: a request in flight would hold the frames of all of it.
+
+    @inline(never)
+    private func begin(_ request: HTTPRequest, _ body: MessageBody?, _ options: AttemptOptions) throws -> Transfer {
         try Task.checkCancellation()
         guard configuration.httpVersion.mayBeAskedFor else { throw TransportError.unavailableVersion }
         let encoded = try EncodedRequest(request, body: body, decompresses: configuration.decompresses)
@@ -64,20 +73,23 @@ public final class CurlTransport: HTTPTransport {
             throw TransportError(.outOfResources, .neverSent, message: "the event loop could not be started")
         }
         let index = loops.count == 1 ? 0 : Int(encoded.origin.hashValue.magnitude % UInt(loops.count))
-        let decodes = encoded.decodes
-        let deadline = options.timeout.map(Monotonic.deadline(after:)) ?? Monotonic.never
         let transfer = Transfer(
             request: consume encoded,
-            deadline: deadline,
+            deadline: options.timeout.map(Monotonic.deadline(after:)) ?? Monotonic.never,
             sendLimit: options.sendLimit,
             isOnNewConnection: options.isOnNewConnection,
             meter: configuration.reportsMetrics ? TransferMeter() : nil,
             loop: loops[index]
         )
         transfer.startUpload()
-        let received = try await transfer.head()
+        return transfer
+    }
+
+    @inline(never)
+    private func response(of transfer: Transfer, to method: HTTPRequest.Method) throws -> TransportResponse {
+        guard let received = transfer.takeHead() else { throw TransportError.shutDown }
         var head = received.response
-        if decodes, head.headerFields.contains(.contentEncoding), request.method != .head {
+        if transfer.request.decodes, head.headerFields.contains(.contentEncoding), method != .head {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }
@@ -86,12 +98,14 @@ public final class CurlTransport: HTTPTransport {
             return TransportResponse(head: head, body: bytes.isEmpty ? .empty : MessageBody(bytes), report: report)
         }
         let stream = ResponseStream(hold: .init(transfer: transfer, transport: self))
-        let hasBody = request.method != .head && head.status.code != 204 && head.status.code != 304
+        let hasBody = method != .head && head.status.code != 204 && head.status.code != 304
         let length = hasBody ? ResponseHead.contentLength(of: head) : 0
         return TransportResponse(head: head, body: MessageBody(once: stream, length: length), report: report)
     }
 
     /// Ends all transfers, and returns when the threads have ended and their descriptors are closed.
+    ///
+    /// Of several callers at a time one waits for the threads themselves, the others until they have done their last work.
     public func shutdown() async {
         for loop in loops { await loop.stop() }
     }

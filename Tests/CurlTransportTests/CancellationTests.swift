@@ -1,8 +1,9 @@
-import CurlTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
+
+@testable import CurlTransport
 
 /// Cancelling ends an attempt at once, whatever it is doing, and the server sees the connection go.
 @Suite(.timeLimit(.minutes(30)))
@@ -27,6 +28,17 @@ struct CancellationTests {
             try await server.connections(count: 1)
         }
         try await server.hangups(count: 1)
+    }
+
+    /// Waits until something is so on the loop's own thread.
+    private func wait(
+        on transport: CurlTransport,
+        until isMet: @escaping @Sendable (EventLoop) -> Bool
+    ) async throws {
+        let loop = try #require(transport.taskExecutor as? EventLoop)
+        await Task(executorPreference: loop) {
+            while !isMet(loop) { await Task.yield() }
+        }.value
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post])
@@ -56,13 +68,14 @@ struct CancellationTests {
 
     @Test
     func whileTheBodyIsRead() async throws {
-        let gate = FaultServer.Gate()
-        let server = try FaultServer(
-            .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.open(gate)).then(.stall)
-        )
+        let server = try FaultServer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall))
         let transport = CurlTransport.patient()
         let response = try await transport.send(.to(server.authority), body: nil, options: AttemptOptions())
         let task = Task { try await response.body.collect(upTo: 100) }
+        // The reader waits for what does not come.
+        try await wait(on: transport) { loop in
+            loop.running.items.contains { $0.shared.withLock { $0.bodyWaiter != nil } }
+        }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         try await server.hangups(count: 1)
@@ -72,9 +85,12 @@ struct CancellationTests {
     func whileInTheQueue() async throws {
         let server = try FaultServer { $0.path == "/first" ? .stall : .answer() }
         let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: 1))
-        let first = Task { try await transport.fetch(.to(server.authority, .get, "/first")) }
+        let first = Task { try await transport.fetch(.to(server.authority, .get, "/first"), timeout: nil) }
         _ = try await server.requests(count: 1)
-        try await cancel(transport, .to(server.authority, .post, "/queued"), MessageBody("x")) {}
+        try await cancel(transport, .to(server.authority, .post, "/queued"), MessageBody("x")) {
+            // The loop has a deadline to see to: that of who waits, as the first has none.
+            try await wait(on: transport) { $0.deadlines.first != Monotonic.never }
+        }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         // The queue moves on, past the one that was cancelled.

@@ -37,6 +37,52 @@ struct ConnectionTargetTests {
         await transport.shutdown()
     }
 
+    /// Sockets of the Unix domain have no port that would tell one from the other.
+    @Test
+    func whatAUnixSocketSaysUnaskedIsNoAnswer() async throws {
+        let server = try UnixServer()
+        let transport = CurlTransport.patient(server.configuration)
+        var events = server.events.makeAsyncIterator()
+        let held = Task { try await transport.fetch(.to("x.example", .get, "/held")) }
+        #expect(await events.next() == "/held")
+        #expect(try await transport.fetch(.to("x.example", .get, "/speaks")).head.status == .ok)
+        server.gate.open()
+        #expect(await events.next() == "spoken")
+        let (head, body) = try await transport.fetch(.to("x.example", .post, "/next"))
+        #expect(head.status == .ok)
+        #expect(body.hasPrefix("POST /next HTTP/1.1\r\n"), "\(body)")
+        held.cancel()
+        await #expect(throws: CancellationError.self) { try await held.value }
+        await transport.shutdown()
+    }
+
+    /// One has paused at once, as its answer came with its request; beside it others come and go.
+    @Test
+    func aBodyThatWaitsOnAUnixSocketStaysWhole() async throws {
+        let server = try UnixServer()
+        let transport = CurlTransport.patient(server.configuration)
+        let slow = try await transport.send(.to("x.example", .get, "/large"), body: nil, options: AttemptOptions())
+        for _ in 0..<20 { #expect(try await transport.fetch(.to("x.example", .get, "/a")).head.status == .ok) }
+        #expect(try await slow.body.collect(upTo: 1 << 23).count == UnixServer.largeBody)
+        await transport.shutdown()
+    }
+
+    @Test
+    func anEarlyAnswerOfAUnixSocketIsRead() async throws {
+        let server = try UnixServer()
+        let transport = CurlTransport.patient(server.configuration)
+        var events = server.events.makeAsyncIterator()
+        let held = Task { try await transport.fetch(.to("x.example", .get, "/held")) }
+        #expect(await events.next() == "/held")
+        for _ in 0..<20 {
+            let body = MessageBody([UInt8](repeating: 0x61, count: 4 << 20))
+            #expect(try await transport.fetch(.to("x.example", .post, "/refused"), body).head.status == .unauthorized)
+        }
+        held.cancel()
+        await #expect(throws: CancellationError.self) { try await held.value }
+        await transport.shutdown()
+    }
+
     @Test
     func aUnixSocketThatIsNotThereSendsNothing() async throws {
         var configuration = CurlTransport.Configuration()
@@ -148,10 +194,22 @@ struct ConnectionTargetTests {
     }
 }
 
-/// An HTTP server on a unix-domain socket that answers each request with its head.
+/// An HTTP server on a unix-domain socket that answers each request with its head, but for those to paths that it knows.
 private final class UnixServer: Sendable {
+    static let largeBody = 4 << 20
+
     let path: String
+    /// What it waits for before it says something unasked on the connection of `/speaks`.
+    let gate = FaultServer.Gate()
+    /// The request to `/held`, which is not answered, and `spoken`.
+    let events: AsyncStream<String>
     private let listener: Int32
+
+    var configuration: CurlTransport.Configuration {
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocketPath = path
+        return configuration
+    }
 
     init() throws {
         path = "/tmp/unix-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).sock"
@@ -169,7 +227,9 @@ private final class UnixServer: Sendable {
         }
         try #require(result == 0 && listen(listener, 16) == 0)
         self.listener = listener
-        _ = SystemThread.run { Self.serve(listener) }
+        let (gate, (events, told)) = (gate, AsyncStream<String>.makeStream())
+        self.events = events
+        _ = SystemThread.run { Self.serve(listener, gate, told) }
     }
 
     deinit {
@@ -178,7 +238,7 @@ private final class UnixServer: Sendable {
     }
 
     /// Each connection on a thread of its own, until the listener is shut down.
-    private static func serve(_ listener: Int32) {
+    private static func serve(_ listener: Int32, _ gate: FaultServer.Gate, _ told: AsyncStream<String>.Continuation) {
         while true {
             let socket = accept(listener, nil, nil)
             guard socket >= 0 else { break }
@@ -189,14 +249,43 @@ private final class UnixServer: Sendable {
                     let count = unsafe read(socket, &buffer, buffer.count)
                     guard count > 0 else { break }
                     head += buffer[..<count]
+                    let path = String(decoding: head, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
+                    if path == "/refused" {
+                        _ = write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", to: socket)
+                        break
+                    }
                     guard head.suffix(4) == [13, 10, 13, 10] else { continue }
-                    let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: \(head.count)\r\n\r\n".utf8) + head
-                    guard unsafe write(socket, answer, answer.count) == answer.count else { break }
+                    let body = path == "/large" ? [UInt8](repeating: 0x61, count: largeBody) : head
                     head = []
+                    if path == "/held" {
+                        told.yield("/held")
+                        continue
+                    }
+                    let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n"
+                    guard write(answer, to: socket), write(body, to: socket) else { break }
+                    if path == "/speaks" {
+                        gate.wait()
+                        _ = write("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n", to: socket)
+                        told.yield("spoken")
+                    }
                 }
                 close(socket)
             }
         }
         close(listener)
+    }
+
+    private static func write(_ text: String, to socket: Int32) -> Bool { write(Array(text.utf8), to: socket) }
+
+    private static func write(_ bytes: [UInt8], to socket: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { buffer in
+                unsafe send(socket, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
     }
 }

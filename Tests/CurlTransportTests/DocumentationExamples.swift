@@ -1,5 +1,4 @@
 import CurlTransport
-import Foundation
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
@@ -20,6 +19,21 @@ import Testing
         }
         // It names a server that is none of ours.
         _ = send
+    }
+
+    /// Compiled alone, for the same reason.
+    private func recovering() async throws {
+        let client = RecoveringClient(transport: CurlTransport())
+        let response = try await client.send(HTTPRequest(url: "https://api.example.com/items"))
+        print(response.status, try await response.body.collect(upTo: 1 << 20).count, "bytes")
+        for attempt in response.history.attempts { print(attempt.number, attempt.kind.rawValue) }
+    }
+
+    private func recording() async throws {
+        try await CassetteTransport.withFile("Fixtures/prices.json", recording: CurlTransport()) { transport in
+            let client = RecoveringClient(transport: transport)
+            print(try await client.send(HTTPRequest(url: "https://shop.example.com/prices")).status)
+        }
     }
 
     @Test func certificates() async throws {
@@ -51,9 +65,7 @@ import Testing
             except: ["internal.example", "10.0.0.0/8"]
         )
         configuration.unixSocketPath = "/var/run/docker.sock"
-        configuration.connectionOverrides = [
-            .init(from: "api.example.com:443", to: "127.0.0.1:8443")
-        ]
+        configuration.connectionOverrides = [.init(from: "api.example.com:443", to: "127.0.0.1:8443")]
         #expect("\(configuration.proxy)" == "http://proxy.example:3128")
     }
 
@@ -79,21 +91,6 @@ import Testing
             print("\(firstByte) on a \(metrics.isConnectionReused == true ? "used" : "new") connection")
         }
         #expect(response.metrics?.firstByte != nil)
-    }
-
-    @Test(arguments: ["CurlTransport", "Connections"])
-    func thePageHoldsWhatIsCompiledHere(page: String) throws {
-        let file = URL(filePath: #filePath)
-        let root = (0..<3).reduce(file) { directory, _ in directory.deletingLastPathComponent() }
-        let path = root.appending(path: "Sources/CurlTransport/CurlTransport.docc/\(page).md")
-        let text = try String(contentsOf: path, encoding: .utf8)
-        let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
-        let parts = text.components(separatedBy: "```swift\n").dropFirst()
-        #expect(!parts.isEmpty)
-        for part in parts {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            #expect(source.contains(code), "\(code.prefix(60))")
-        }
     }
 }
 

@@ -71,7 +71,7 @@ struct EndingTests {
         let task = try #require(transfer.shared.withLock { $0.upload.task })
         transfer.cancel()
         await task.value
-        await #expect(throws: CancellationError.self) { _ = try await transfer.head() }
+        await #expect(throws: CancellationError.self) { _ = try await transfer.submit() }
     }
 
     /// Who dumps a response or the transport sees no request: neither its own nor another that waits.

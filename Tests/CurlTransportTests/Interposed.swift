@@ -20,6 +20,8 @@ enum Interposed {
         var lookups: [String: [CInt: Int]] = [:]
         /// The sizes of what was handed to the system in one piece, where that is large.
         var largePieces: Set<Int> = []
+        /// Large pieces of these sizes are handed to the system when the gate is open, and hold their loop up until then.
+        var heldPieces: [Int: FaultServer.Gate] = [:]
     }
 
     /// What is large: more than libcurl's own buffer for what is sent.
@@ -121,6 +123,12 @@ func interposedLookUp(
 
 @_cdecl("send")
 func interposedSend(_ socket: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: CInt) -> Int {
-    if count > Interposed.largePiece { Interposed.state.withLock { _ = $0.largePieces.insert(count) } }
+    if count > Interposed.largePiece {
+        let gate = Interposed.state.withLock { state in
+            state.largePieces.insert(count)
+            return state.heldPieces[count]
+        }
+        gate?.wait()
+    }
     return unsafe realSend(socket, bytes, count, flags)
 }

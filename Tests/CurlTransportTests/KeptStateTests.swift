@@ -58,6 +58,30 @@ struct KeptStateTests {
         withExtendedLifetime(front) {}
     }
 
+    /// 300 at a time need three of libcurl's handles, and what comes afterwards uses the first.
+    @Test
+    func whatABurstHasOpenedIsClosedWhenNobodyUsesIt() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer { _ in .wait(for: gate).then(.answer()) }
+        let transport = CurlTransport(
+            configuration: .init(maxConnectionsPerOrigin: 300, connectTimeout: .seconds(3600), maxIdleTime: .seconds(1))
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<300 { group.addTask { _ = try await transport.fetch(.to(server.authority)) } }
+            _ = try await server.requests(count: 300)
+            gate.open()
+            try await group.waitForAll()
+        }
+        try await server.hangups(count: 300 - 128)
+        // With handles that are made anew.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<300 { group.addTask { _ = try await transport.fetch(.to(server.authority)) } }
+            try await group.waitForAll()
+        }
+        #expect(server.receivedRequests.count == 600)
+        await transport.shutdown()
+    }
+
     /// That it has passed is the fact here: libcurl counts in whole seconds, and more than one have to be over.
     @Test
     func aConnectionThatWasIdleForTooLongIsNotUsed() async throws {

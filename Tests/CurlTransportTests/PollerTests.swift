@@ -23,7 +23,7 @@ struct PollerTests {
     func whatATransferHasIsNotTakenForIdle() async throws {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
-            let shard = try #require(Shard(loop: loop, isShared: false))
+            let shard = try #require(Shard(loop: loop, isShared: false, stays: true))
             loop.shards.append(shard)
             let poller = try #require(Poller())
             let (socket, peer) = try Self.pair()
@@ -61,7 +61,7 @@ struct PollerTests {
     func whatIsClosedWithoutAWordIsTouchedNoMore() async throws {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
-            let shard = try #require(Shard(loop: loop, isShared: false))
+            let shard = try #require(Shard(loop: loop, isShared: false, stays: true))
             // The loop frees it at its end.
             loop.shards.append(shard)
             let poller = try #require(Poller())
@@ -101,7 +101,7 @@ struct PollerTests {
     func aNumberThatLibcurlUsesAgainIsWatched() async throws {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         try await Task(executorPreference: loop) {
-            let shard = try #require(Shard(loop: loop, isShared: false))
+            let shard = try #require(Shard(loop: loop, isShared: false, stays: true))
             loop.shards.append(shard)
             let poller = try #require(Poller())
             let (first, firstPeer) = try Self.pair()

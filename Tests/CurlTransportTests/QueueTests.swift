@@ -55,7 +55,7 @@ struct QueueTests {
         let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
         let request = try EncodedRequest(.to("127.0.0.1:9"), body: nil, decompresses: true)
         let transfer = Transfer(request: request, deadline: Monotonic.now(), loop: loop)
-        await #expect(throws: TransportError.self) { _ = try await transfer.head() }
+        await #expect(throws: TransportError.self) { _ = try await transfer.submit() }
         let origins = await Task(executorPreference: loop) { loop.origins.count }.value
         #expect(origins == 0)
         await loop.stop()

@@ -84,32 +84,60 @@ struct SharingTests {
         withExtendedLifetime(front) {}
     }
 
-    /// Who leaves before an answer leaves a connection with frames to read behind, and no stray answer.
-    @Test
-    func aConnectionOutlivesItsOnlyTransfer() async throws {
-        let hasLeft = FaultServer.Gate()
-        let ping = HTTP2Frame.bytes(type: 6, flags: 0, stream: 0, [0, 1, 2, 3, 4, 5, 6, 7])
-        let server = try FaultServer.http2 { stream, index in
-            var answer = HTTP2Answer(HTTP2Frame.ok(stream))
-            if index == 1 { (answer.bytes, answer.later, answer.gate) = ([], ping, hasLeft) }
-            return answer
-        }
+    private static let ping = HTTP2Frame.bytes(type: 6, flags: 0, stream: 0, [0, 1, 2, 3, 4, 5, 6, 7])
+
+    /// Asks a server, and again when the loop has met what has come meanwhile on the connection that nobody uses.
+    private static func askTwice(
+        _ server: FaultServer,
+        opening isIdle: FaultServer.Gate,
+        between: (CurlTransport, HTTPRequest) async throws -> Void = { _, _ in }
+    ) async throws {
         let other = try FaultServer(.answer())
         let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
         let transport = CurlTransport.patient(.init(loops: 1, httpVersion: .http2, caFile: front.caFile))
         let request = HTTPRequest.to(front.authority, scheme: "https")
         #expect(try await transport.fetch(request).head.status == .ok)
-        let leaving = Task { try await transport.fetch(request) }
-        _ = try await server.requests(count: 2)
-        leaving.cancel()
-        await #expect(throws: CancellationError.self) { _ = try await leaving.value }
-        hasLeft.open()
+        try await between(transport, request)
+        isIdle.open()
         // The loop turns, and meets what has come.
         for _ in 0..<100 { _ = try await transport.fetch(.to(other.authority)) }
         #expect(try await transport.fetch(request).head.status == .ok)
-        #expect(server.receivedRequests.map(\.path) == ["/1", "/3", "/5"])
-        #expect(server.connectionCount == 1)
         withExtendedLifetime(front) {}
+    }
+
+    /// Who leaves before an answer leaves a connection with frames to read behind, and no stray answer.
+    @Test
+    func aConnectionOutlivesItsOnlyTransfer() async throws {
+        let hasLeft = FaultServer.Gate()
+        let server = try FaultServer.http2 { stream, index in
+            var answer = HTTP2Answer(HTTP2Frame.ok(stream))
+            if index == 1 { (answer.bytes, answer.later, answer.gate) = ([], Self.ping, hasLeft) }
+            return answer
+        }
+        try await Self.askTwice(server, opening: hasLeft) { transport, request in
+            let leaving = Task { try await transport.fetch(request) }
+            _ = try await server.requests(count: 2)
+            leaving.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await leaving.value }
+        }
+        // Where the server would not hear that the stream was given up, the connection is given up with it.
+        let staysOpen = Libcurl.sendsResets
+        #expect(server.receivedRequests.map(\.path) == ["/1", "/3", staysOpen ? "/5" : "/1"])
+        #expect(server.connectionCount == (staysOpen ? 1 : 2))
+    }
+
+    /// What comes on an idle connection is read with the next request's answer, and ends nothing.
+    @Test
+    func anIdleConnectionWithFramesToReadIsUsedAgain() async throws {
+        let isIdle = FaultServer.Gate()
+        let server = try FaultServer.http2 { stream, index in
+            var answer = HTTP2Answer(HTTP2Frame.ok(stream))
+            if index == 0 { (answer.later, answer.gate) = (Self.ping, isIdle) }
+            return answer
+        }
+        try await Self.askTwice(server, opening: isIdle)
+        #expect(server.receivedRequests.map(\.path) == ["/1", "/3"])
+        #expect(server.connectionCount == 1)
     }
 
     /// Nothing is shared with a server of HTTP/1.1: thirty requests that wait for each other are there together.

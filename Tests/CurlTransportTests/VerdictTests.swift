@@ -58,6 +58,11 @@ struct VerdictTests {
         // Sent and not answered: never certain, whatever the code.
         Row(52, attempts: 1, .connectionLost, .unknown),
         Row(55, attempts: 1, .connectionLost, .unknown),
+        // It went out on a used connection that died, and libcurl could not make another for a resend.
+        Row(6, attempts: 1, .connectionLost, .unknown),
+        Row(7, attempts: 1, .connectionLost, .unknown),
+        Row(35, attempts: 1, .connectionLost, .unknown),
+        Row(97, attempts: 1, .connectionLost, .unknown),
         Row(56, attempts: 1, .connectionLost, .unknown),
         Row(16, attempts: 1, .connectionLost, .unknown),
         Row(18, attempts: 1, .connectionLost, .unknown),

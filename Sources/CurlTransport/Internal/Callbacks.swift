@@ -33,8 +33,10 @@ let headerCallback: ccurl_data_callback = { bytes, size, count, context in
     let (limit, known) = unsafe (context.pointee.maxHeaderBytes, context.pointee.knownLines)
     switch unsafe context.pointee.reception.head.take(line, upTo: limit, &known.pointee) {
     case .more: return total
-    case .refused: return 0
-    case .complete: return unsafe context.pointee.easy.takeUnretainedValue().receivedHead() ? total : 0
+    case .refused: return unsafe context.pointee.easy.takeUnretainedValue().refuse()
+    case .complete:
+        let easy = unsafe context.pointee.easy.takeUnretainedValue()
+        return easy.receivedHead() ? total : easy.refuse()
     }
 }
 
@@ -57,6 +59,7 @@ let readCallback: ccurl_data_callback = { bytes, size, count, context in
         return Int(CURL_READFUNC_PAUSE)
     case .failed:
         transfer.facts.ownReason = .requestBodyFailed
+        _ = easy.refuse()
         return abort
     }
 }
@@ -105,7 +108,7 @@ let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
     guard let context = unsafe context else { return 0 }
     let shard = unsafe Unmanaged<Shard>.fromOpaque(context).takeUnretainedValue()
     if what != CURL_POLL_REMOVE, let handle = unsafe handle, let easy = unsafe easy(ccurl_get_private(handle)),
-        easy.isWatched
+        easy.isWatched || easy.loop.namesSockets
     {
         easy.socket = socket
     }

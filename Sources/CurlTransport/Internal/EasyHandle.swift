@@ -15,6 +15,8 @@ final class EasyHandle {
     /// What the callbacks are given, and where they put what comes.
     let receiving: UnsafeMutablePointer<ReceivingContext>
     private let errorText: UnsafeMutablePointer<CChar>
+    /// The URL of the present request, or of the last one; nil if it was given to libcurl as a text.
+    private var url: ParsedURL?
     /// The header list of the present request.
     private var headers = HeaderList()
     private var decodes = false
@@ -28,7 +30,9 @@ final class EasyHandle {
     private var bufferSize = 0
     private var savedAnswer: SavedAnswer?
     private(set) var isWatched = false
-    /// Of a watched transfer that whose events libcurl wants; it names it no sooner than when it is done with it.
+    /// Where the transfer is watched or the loop's handles name theirs: that whose events libcurl wants.
+    ///
+    /// It is -1 until libcurl wants any. What libcurl itself says of it comes only when it is done with it.
     var socket: Int32 = -1
 
     init?(loop: EventLoop) {
@@ -144,22 +148,10 @@ final class EasyHandle {
     }
 
     /// Prepares the handle for a transfer.
-    ///
-    /// - Parameter milliseconds: What is left of the attempt's time; nil if it has no limit.
-    func begin(_ transfer: Transfer, milliseconds: Int?) {
+    func begin(_ transfer: Transfer) {
         self.transfer = transfer
         let request = transfer.request
-        let target = loop.requestTarget(of: request)
-        // libcurl copies the text before the closure ends.
-        unsafe transfer.text.withUnsafeBufferPointer { text in
-            let url = unsafe UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
-            _ = unsafe ccurl_set_string(handle, CURLOPT_URL, url)
-            guard target != nil || hasTarget else { return }
-            _ = unsafe ccurl_set_string(handle, CURLOPT_REQUEST_TARGET, target.flatMap { unsafe url?.advanced(by: $0) })
-        }
-        hasTarget = target != nil
-        // libcurl's own timer costs nothing, and a task beside the transfer would.
-        set(CURLOPT_TIMEOUT_MS, milliseconds ?? 0)
+        setURL(of: transfer)
         setMethod(request)
         unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, headers.list(of: transfer))
         if decodes != request.decodes {
@@ -236,12 +228,37 @@ final class EasyHandle {
         _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
+    /// Has the connection closed with the transfer, unless others use it: its server is told in no other way that the
+    /// stream is given up.
+    func closeConnection() { set(CURLOPT_FORBID_REUSE, 1) }
+
     /// Lets go of the transfer; the handle can carry another.
     func end() {
         transfer = nil
         if isWatched { set(CURLOPT_NOPROGRESS, 1) }
         isWatched = false
         socket = -1
+    }
+
+    private func setURL(of transfer: Transfer) {
+        let target = loop.requestTarget(of: transfer.request)
+        // libcurl copies the texts before the closure ends.
+        unsafe transfer.text.withUnsafeBufferPointer { text in
+            let characters = unsafe UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            let end = transfer.request.headers.start
+            let known = unsafe loop.knownURLs.url(UnsafeBufferPointer(rebasing: text[..<end]))
+            // One that is none to libcurl is its affair: it ends the transfer for it.
+            if known == nil { _ = unsafe ccurl_set_string(handle, CURLOPT_URL, characters) }
+            if known !== url {
+                let pointer = unsafe known.map { unsafe UnsafeMutableRawPointer($0.handle) }
+                _ = unsafe ccurl_set_pointer(handle, CURLOPT_CURLU, pointer)
+                url = known
+            }
+            guard target != nil || hasTarget else { return }
+            let part = unsafe target.flatMap { unsafe characters?.advanced(by: $0) }
+            _ = unsafe ccurl_set_string(handle, CURLOPT_REQUEST_TARGET, part)
+        }
+        hasTarget = target != nil
     }
 
     private func setMethod(_ request: EncodedRequest) {

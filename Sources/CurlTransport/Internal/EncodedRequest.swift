@@ -34,7 +34,8 @@ struct EncodedRequest: Sendable {
     let decodes: Bool
 
     init(_ request: HTTPRequest, body: MessageBody?, decompresses: Bool) throws(TransportError) {
-        let scheme = (request.scheme ?? "").inLowercase
+        let given = request.scheme ?? ""
+        let scheme = given == "https" || given == "http" ? given : given.lowercased()
         guard scheme == "http" || scheme == "https" else {
             throw .invalid("the scheme is neither http nor https")
         }
@@ -47,7 +48,10 @@ struct EncodedRequest: Sendable {
         let host = url.count
         url.append(contentsOf: authority.utf8)
         let path = url.count
-        for byte in url[host...] where !Self.isLegalInAuthority(byte) {
+        var hasUppercase = false
+        for byte in url[host...] {
+            if byte.isUppercase { hasUppercase = true }
+            if Self.isLegalInAuthority(byte) { continue }
             throw byte == UInt8(ascii: "@")
                 ? .invalid("the authority holds user information; it belongs into an Authorization field")
                 : .invalid("the authority holds an illegal character")
@@ -70,9 +74,6 @@ struct EncodedRequest: Sendable {
         url.append(0)
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
-        self.method = request.method.rawValue
-        self.origin = Origin(isTLS: scheme == "https", authority: authority.inLowercase)
-
         let start = url.count
         var lines = HeaderLines(after: consume url)
         var declaredLength: Int?
@@ -91,19 +92,23 @@ struct EncodedRequest: Sendable {
             }
             try lines.append(field)
         }
-        self.body = try Self.plan(body, method: request.method, declaredLength: declaredLength)
+        let plan = try Self.plan(body, method: request.method, declaredLength: declaredLength)
         // What libcurl would add by itself; a line that ends in a colon removes it.
         if !names.accept { lines.remove("Accept") }
-        if case .none = self.body {
+        if case .none = plan {
         } else {
             if !names.contentType { lines.remove("Content-Type") }
             lines.remove("Expect")
         }
-        self.decodes = decompresses && !names.coding
+        let decodes = decompresses && !names.coding
         // libcurl would ask for the same, and make the line anew for each request.
         if decodes { lines.append("Accept-Encoding: ", Libcurl.contentCodings) }
-        self.text = lines.bytes
+        self.method = request.method.rawValue
+        self.origin = Origin(isTLS: scheme == "https", authority: hasUppercase ? authority.lowercased() : authority)
+        self.body = plan
+        self.decodes = decodes
         self.headers = (start, lines.count)
+        self.text = lines.bytes
         self.changeablePath = isChangeable ? path : nil
     }
 

@@ -12,8 +12,11 @@ extension EventLoop {
     func saveUnread(on socket: Int32) {
         if isShuttingDown || running.items.isEmpty { return }
         let bytes = SavedAnswer.unread(on: socket)
-        guard bytes.starts(with: "HTTP/1.".utf8), let port = ConnectionLedger.localPort(of: socket) else { return }
-        let senders = running.items.filter { $0.canSaveAnswer && $0.evidence.localPort == port }
+        guard bytes.starts(with: "HTTP/1.".utf8) else { return }
+        let port = ConnectionLedger.localPort(of: socket)
+        // What libcurl has wanted nothing of yet is no idle connection.
+        let isNew = poller.isNew(socket)
+        let senders = running.items.filter { $0.canSaveAnswer && ($0.isOn(socket, port: port) ?? isNew) }
         // Of two sockets with one port neither is known.
         if senders.count == 1 { senders.first?.unread = bytes }
     }
@@ -49,6 +52,8 @@ extension EventLoop {
         transfer.isSendPaused = false
         easy.begin(transfer, from: answer)
         guard add(transfer, easy, to: shard, origin) else { return false }
+        // Its place was given up before, and with that perhaps the queue.
+        if origin !== lastOrigin { origins[origin.key] = origin }
         if transfer.deadline != Monotonic.never { deadlines.insert(transfer) }
         return true
     }

@@ -69,47 +69,30 @@ extension EventLoop {
         while origin.active < origin.places(of: configuration.maxConnectionsPerOrigin), let next = origin.next() {
             start(next, origin)
         }
-        if origin.isIdle, origin !== lastOrigin { origins[origin.key] = nil }
+        if origin.isIdle, origin === origins[origin.key] { origins[origin.key] = nil }
     }
 
     /// Gives the transfer to libcurl, or ends it.
     private func start(_ transfer: Transfer, _ origin: OriginQueue) {
-        deadlines.remove(transfer)
         transfer.isShared = mayShare(transfer, origin)
-        if let limit = transfer.sendLimit, limit.hasPassed {
-            transfer.finish(.tooLate, &resumptions)
-            return
-        }
-        var milliseconds: Int?
-        if transfer.deadline != Monotonic.never {
-            let left = Monotonic.milliseconds(from: Monotonic.now(), to: transfer.deadline)
-            guard left > 0 else {
-                transfer.finish(.queueTimeout, &resumptions)
-                return
-            }
-            if !transfer.isShared { milliseconds = left }
+        if let limit = transfer.sendLimit, limit.hasPassed { return giveUp(transfer, .tooLate) }
+        if transfer.deadline != Monotonic.never, transfer.deadline <= Monotonic.now() {
+            return giveUp(transfer, .queueTimeout)
         }
         guard let shard = shardWithRoom(isShared: transfer.isShared || usesSharedShard(transfer, origin)),
             let easy = pool.popLast() ?? EasyHandle(loop: self)
         else {
-            transfer.finish(
-                TransportError(.outOfResources, .neverSent, message: "libcurl has no handle left"),
-                &resumptions
-            )
-            return
+            return giveUp(transfer, .outOfHandles)
         }
         transfer.meter?.begin()
-        easy.begin(transfer, milliseconds: milliseconds)
-        guard add(transfer, easy, to: shard, origin) else {
-            transfer.finish(
-                TransportError(.outOfResources, .neverSent, message: "libcurl does not accept the transfer"),
-                &resumptions
-            )
-            return
-        }
-        // libcurl 7.88 looks at no deadline while a transfer waits for a connection that another one makes, and does not
-        // free what it keeps for one that has paused on a connection that others use.
-        if transfer.isShared, transfer.deadline != Monotonic.never { deadlines.insert(transfer) }
+        easy.begin(transfer)
+        if !add(transfer, easy, to: shard, origin) { giveUp(transfer, .outOfHandles) }
+    }
+
+    /// Ends a transfer that could not be started.
+    private func giveUp(_ transfer: Transfer, _ error: TransportError) {
+        deadlines.remove(transfer)
+        transfer.finish(error, &resumptions)
     }
 
     /// Puts a handle that is ready for the transfer to work; one that libcurl does not accept is destroyed.
@@ -120,6 +103,7 @@ extension EventLoop {
         }
         transfer.begin(on: easy, shard)
         shard.count += 1
+        shard.closesAt = Monotonic.never
         origin.active += 1
         running.insert(transfer)
         return true
@@ -128,9 +112,19 @@ extension EventLoop {
     /// The lowest with room, so that few handles have all the connections.
     func shardWithRoom(isShared: Bool) -> Shard? {
         if let shard = shards.first(where: { $0.isShared == isShared && $0.count < $0.capacity }) { return shard }
-        guard let shard = Shard(loop: self, isShared: isShared) else { return nil }
+        let stays = !shards.contains { $0.isShared == isShared }
+        guard let shard = Shard(loop: self, isShared: isShared, stays: stays) else { return nil }
         shards.append(shard)
         return shard
+    }
+
+    /// Closes the connections of shards that nobody has used for long, which were made for a burst.
+    ///
+    /// libcurl closes one that is too old, or that its server has closed, when it looks for one, and there it never does.
+    func closeIdleShards(_ now: UInt64) {
+        guard shards.contains(where: { $0.closesAt <= now }) else { return }
+        for shard in shards where shard.closesAt <= now { unsafe curl_multi_cleanup(shard.multi) }
+        shards.removeAll { $0.closesAt <= now }
     }
 
     // MARK: End
@@ -172,13 +166,14 @@ extension EventLoop {
         transfer.finish(error, &resumptions)
     }
 
-    /// Ends a transfer whose time is over, where that is seen to here.
+    /// Ends a transfer whose time is over.
+    ///
+    /// libcurl 7.88 does so by itself, but not while a transfer waits for a connection that another one makes, nor if another
+    /// of the transfer's timers has come less than a millisecond before: then it waits for ever. Nor does it free what it keeps
+    /// for one that has paused on a connection that others use.
     func timeOut(_ transfer: Transfer) {
-        if transfer.facts.wireAttempts > 0, let easy = transfer.easy, let shard = transfer.shard {
-            complete(transfer, easy, shard, code: Int(CURLE_OPERATION_TIMEDOUT.rawValue))
-        } else {
-            end(transfer, with: .queueTimeout)
-        }
+        guard let easy = transfer.easy, let shard = transfer.shard else { return end(transfer, with: .queueTimeout) }
+        complete(transfer, easy, shard, code: Int(CURLE_OPERATION_TIMEDOUT.rawValue))
     }
 
     /// Ends a transfer that nobody waits for.
@@ -197,9 +192,11 @@ extension EventLoop {
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
+        if !isReusable { giveUpStream(of: easy) }
         if transfer.isReceivePaused { easy.discardPaused() }
         unsafe curl_multi_remove_handle(shard.multi, easy.handle)
         shard.count -= 1
+        if shard.count == 0, !shard.stays { shard.closesAt = Monotonic.deadline(after: configuration.maxIdleTime) }
         running.remove(transfer)
         deadlines.remove(transfer)
         noteEnd(of: transfer, easy)
@@ -214,6 +211,33 @@ extension EventLoop {
         origin.bodies.note(transfer.withReception { $0.bodyByteCount })
         origin.active -= 1
         fillPlaces(of: origin)
+    }
+
+    // MARK: Resets that libcurl keeps for itself
+
+    /// Sees to it that a server hears of a transfer's end where libcurl would not tell it, and sends no more; before libcurl
+    /// takes the connection from the transfer.
+    func giveUpStream(of easy: EasyHandle) {
+        guard mayUseHTTP2, !Libcurl.sendsResets else { return }
+        if let port = easy.transfer?.evidence.localPort, port > 0 { unsentResets.insert(port) }
+        easy.closeConnection()
+    }
+
+    /// Has those look at their connection who share it with a transfer that was given up; libcurl then sends what it has.
+    ///
+    /// 7.88 does so only if something has come, or if one of them has something to send.
+    func sendResets() {
+        if unsentResets.isEmpty { return }
+        ledger.resolve()
+        let ports = unsentResets
+        // Others may be given up meanwhile.
+        unsentResets = []
+        for port in ports {
+            guard let socket = ledger.socket(port: port), let shard = poller.reader(of: socket) else { continue }
+            var stillRunning: Int32 = 0
+            _ = unsafe curl_multi_socket_action(shard.multi, socket, CURL_CSELECT_IN, &stillRunning)
+            shard.isTouched = true
+        }
     }
 
     /// Lets libcurl ask once more those for bytes whose answer is coming.
@@ -274,6 +298,8 @@ extension EventLoop {
 
     /// Streams past the last one that a GOAWAY names were not processed, and never will be.
     private func noteGoAway(port: Int32, origin: EncodedRequest.Origin, lastStream: Int) {
+        // Sockets of the Unix domain have none.
+        guard port > 0 else { return }
         ledger.goAway(port: port, lastStream: lastStream)
         // Connections to different servers may have one local port.
         for transfer in running.items
@@ -337,6 +363,11 @@ extension TransportError {
         .sendLimitPassed,
         .neverSent,
         message: "it was too late to send the request"
+    )
+    fileprivate static let outOfHandles = TransportError(
+        .outOfResources,
+        .neverSent,
+        message: "libcurl has no handle left, or does not accept the transfer"
     )
     static let queueTimeout = TransportError(
         .timedOut,

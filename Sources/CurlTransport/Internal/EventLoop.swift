@@ -44,19 +44,24 @@ final class EventLoop: @unchecked Sendable {
     /// Continuations to resume at the end of the turn, all in one go.
     var resumptions: [Resumption] = []
     let mayUseHTTP2: Bool
+    /// Whether handles note their sockets: those of the Unix domain have no port that would tell them apart.
+    let namesSockets: Bool
     var shards: [Shard] = []
     var pool: [EasyHandle] = []
     let knownLines: UnsafeMutablePointer<KnownLines>
+    var knownURLs = KnownURLs()
     /// The origin that was asked for last, as mostly the next request is for the same; then nothing is looked up.
     var lastOrigin: OriginQueue?
     /// All others that are in use.
     var origins: [EncodedRequest.Origin: OriginQueue] = [:]
-    /// Those that are seen to here: of who waits for a place, and of who may share a connection.
+    /// When whose time is over, who waits for a place or runs.
     var deadlines = DeadlineHeap()
     /// Which origins share connections, and of which it has just become known.
     var sharing: [EncodedRequest.Origin: Bool] = [:]
     var justKnown: [OriginQueue] = []
     var news: [Transfer] = []
+    /// The connections on which streams were given up that their servers may not know of, by local port.
+    var unsentResets: Set<Int32> = []
     /// Whether libcurl hands over what it has kept behind a pause.
     var isUnpausing = false
     var running = RunningTransfers()
@@ -82,6 +87,7 @@ final class EventLoop: @unchecked Sendable {
         unsafe knownLines = .allocate(capacity: 1)
         unsafe knownLines.initialize(to: KnownLines())
         self.mayUseHTTP2 = configuration.httpVersion.mayUseHTTP2 || configuration.speaksHTTP2WithPriorKnowledge
+        self.namesSockets = configuration.unixSocketPath != nil
         guard startThread() else {
             unsafe curl_share_cleanup(share)
             poller.close()
@@ -179,6 +185,7 @@ final class EventLoop: @unchecked Sendable {
                 ProcessEnd.standStill(thread)
             }
             runTimers()
+            sendResets()
             for shard in shards where shard.isTouched { readResults(of: shard) }
             releaseUploads()
             admitToKnown()
@@ -197,7 +204,7 @@ final class EventLoop: @unchecked Sendable {
             inbox.isSleeping = inbox.commands.isEmpty && inbox.jobs.isEmpty
             return inbox.isSleeping
         }
-        let milliseconds = mayBlock && news.isEmpty ? Monotonic.pollTimeout(until: deadline) : 0
+        let milliseconds = mayBlock && news.isEmpty && unsentResets.isEmpty ? Monotonic.pollTimeout(until: deadline) : 0
         // Events come before new requests: a connection that has died meanwhile must not be used for one.
         poller.wait(milliseconds: milliseconds, isInUse: isInUse) { socket, events, shard in
             var action: Int32 = 0
@@ -214,12 +221,12 @@ final class EventLoop: @unchecked Sendable {
     /// Whether a transfer has the connection; of two sockets with one port both count as in use.
     private func isInUse(_ socket: Int32) -> Bool {
         let port = ConnectionLedger.localPort(of: socket)
-        return running.items.contains { $0.facts.wireAttempts > 0 && $0.evidence.localPort == port }
+        return running.items.contains { $0.facts.wireAttempts > 0 && $0.isOn(socket, port: port) ?? true }
     }
 
     private func nextDeadline() -> UInt64 {
         var deadline = deadlines.first
-        for shard in shards { deadline = min(deadline, shard.deadline) }
+        for shard in shards { deadline = min(deadline, shard.deadline, shard.closesAt) }
         return deadline
     }
 
@@ -271,6 +278,7 @@ final class EventLoop: @unchecked Sendable {
                 shard.isTouched = true
             }
         }
+        closeIdleShards(now)
     }
 
     /// Accepts nothing more, since the process ends: who comes later is not kept waiting.

@@ -8,6 +8,11 @@ enum Libcurl {
     /// Its version as it says it.
     static let version = unsafe ccurl_version_text().map { unsafe String(cString: $0) } ?? ""
 
+    /// Whether it sends what resets a stream of HTTP/2 when it has given the stream up.
+    ///
+    /// From 7.88 to 8.14 it leaves that until it has something else to send on the connection.
+    static let sendsResets = number < 0x075800 || number >= 0x080f00
+
     static let hasHTTP2 = ccurl_has_feature(CURL_VERSION_HTTP2)
     static let hasHTTP3 = ccurl_has_feature(CURL_VERSION_HTTP3)
 

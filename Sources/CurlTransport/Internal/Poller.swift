@@ -11,12 +11,14 @@ import Glibc
 @safe
 final class Poller {
     /// What a descriptor is to the loop.
+    @safe
     struct Entry {
         /// The mask the kernel has; nil when it is not registered.
         var registered: UInt32?
         /// The mask libcurl wants; 0 when it wants none.
         var wanted: UInt32 = 0
-        var shard: Shard?
+        /// Without counting references, which costs more than all else here; the loop has its shards until it ends.
+        var shard: Unmanaged<Shard>?
         /// Whether libcurl opened it through the hook.
         ///
         /// Then its closing is seen too, unless it is closed before it was connected: libcurl closes such a one without
@@ -61,20 +63,31 @@ final class Poller {
 
     func opened(_ socket: Int32) {
         reserve(socket)
-        entries[Int(socket)] = Entry(isHooked: true)
+        entries[Int(socket)] = unsafe Entry(isHooked: true)
+    }
+
+    /// Whether libcurl has wanted nothing of the socket so far.
+    func isNew(_ socket: Int32) -> Bool {
+        unsafe Int(socket) < entries.count && entries[Int(socket)].shard == nil
+    }
+
+    /// The shard that waits for something to come on the socket, if one does.
+    func reader(of socket: Int32) -> Shard? {
+        guard Int(socket) < entries.count, entries[Int(socket)].wanted & Self.inMask != 0 else { return nil }
+        return unsafe entries[Int(socket)].shard?.takeUnretainedValue()
     }
 
     func closed(_ socket: Int32) {
         guard Int(socket) < entries.count else { return }
         // Closing takes it off the epoll set.
-        entries[Int(socket)] = Entry(isDirty: entries[Int(socket)].isDirty)
+        entries[Int(socket)] = unsafe Entry(isDirty: entries[Int(socket)].isDirty)
     }
 
     func want(_ mask: UInt32, on socket: Int32, for shard: Shard) {
         reserve(socket)
         entries[Int(socket)].wanted = mask
         entries[Int(socket)].isPaused = false
-        entries[Int(socket)].shard = shard
+        unsafe entries[Int(socket)].shard = .passUnretained(shard)
         if entries[Int(socket)].isHooked {
             markDirty(socket)
         } else {
@@ -150,8 +163,8 @@ final class Poller {
                 } else {
                     idleEvent(socket)
                 }
-            } else if let shard = entries[Int(socket)].shard {
-                handle(socket, mask, shard)
+            } else if let shard = unsafe entries[Int(socket)].shard {
+                handle(socket, mask, unsafe shard.takeUnretainedValue())
             }
         }
         if unsafe Int(count) == events.count, unsafe events.count < 4096 {

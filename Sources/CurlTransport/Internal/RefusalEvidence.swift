@@ -88,15 +88,21 @@ struct ConnectionLedger {
         }
     }
 
+    /// The socket with the local port, if it is known and the only one.
+    func socket(port: Int32) -> Int32? {
+        guard let socket = sockets[port], socket >= 0 else { return nil }
+        return socket
+    }
+
     /// Makes the connection read as if the server had ended it; what is to be sent still goes out.
     func endReceiving(port: Int32) {
-        guard let socket = sockets[port], socket >= 0 else { return }
+        guard let socket = socket(port: port) else { return }
         shutdown(socket, Int32(SHUT_RD))
     }
 
     /// Whether the connection is known, and neither side has closed it.
     func isAlive(port: Int32) -> Bool {
-        guard let socket = sockets[port], socket >= 0 else { return false }
+        guard let socket = socket(port: port) else { return false }
         var info = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
         guard unsafe getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return false }

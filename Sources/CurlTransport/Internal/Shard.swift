@@ -17,21 +17,26 @@ final class Shard {
     /// that allows less gets a few connections, not one for each transfer that has no place; one that ends its
     /// connection (`GOAWAY`) while transfers are running on it does not stop those that follow.
     let isShared: Bool
+    /// Whether it is kept without transfers, with its connections: the first of its kind, which the next requests use.
+    let stays: Bool
 
     let multi: UnsafeMutableRawPointer
     /// The loop gives all its shards up before it ends.
     let loop: EventLoop
     var count = 0
+    /// When it is closed if no transfer comes; `Monotonic.never` while it has any, and for those that stay.
+    var closesAt = Monotonic.never
     /// When libcurl wants to be called.
     var deadline = Monotonic.never
     /// Whether libcurl may have results to read.
     var isTouched = false
 
-    init?(loop: EventLoop, isShared: Bool) {
+    init?(loop: EventLoop, isShared: Bool, stays: Bool) {
         guard let multi = unsafe curl_multi_init() else { return nil }
         unsafe self.multi = multi
         self.loop = loop
         self.isShared = isShared
+        self.stays = stays
         capacity = isShared ? 100 : 128
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe ccurl_multi_set_socket_callback(multi, socketCallback)

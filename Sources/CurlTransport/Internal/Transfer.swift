@@ -90,7 +90,9 @@ final class Transfer: @unchecked Sendable {
 
     /// What the threads share.
     struct Shared {
-        var headWaiter: Continuation<Head, any Error>?
+        var headWaiter: Continuation<Void, any Error>?
+        /// The head, from when its waiter is about to be resumed.
+        var head: Head?
         var isCancelled = false
         /// Whether the loop has let go of the transfer.
         var isOver = false
@@ -140,8 +142,8 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The caller's side
 
-    /// Submits the transfer and waits for the head; to be called once.
-    func head() async throws -> Head {
+    /// Submits the transfer and waits for the head, which is there then for ``takeHead()``; to be called once.
+    func submit() async throws {
         try await withTaskCancellationHandler {
             try await withThrowingContinuation { continuation in
                 let isCancelled = shared.withLock { shared in
@@ -158,6 +160,9 @@ final class Transfer: @unchecked Sendable {
             cancel()
         }
     }
+
+    /// Hands over the head, to whom ``submit()`` has told that it is there.
+    func takeHead() -> Head? { shared.withLock { $0.head.take() } }
 
     /// The next bytes of the response body, or nil at its end.
     ///
@@ -221,6 +226,13 @@ final class Transfer: @unchecked Sendable {
         return body(&ownReception)
     }
 
+    /// Whether it goes over a socket with this local port; nil if that cannot be told.
+    func isOn(_ socket: Int32, port: Int32?) -> Bool? {
+        if let port, port > 0 { return evidence.localPort == port }
+        guard let named = easy?.socket, named >= 0 else { return nil }
+        return named == socket
+    }
+
     /// Takes note of what the response's head has told so far.
     func noteHead() {
         withReception { reception in
@@ -255,8 +267,10 @@ final class Transfer: @unchecked Sendable {
                         head.hasTrailers = shared.trailers != nil
                     }
                     if let meter, let easy, !shared.isOver { meter.read(easy, facts, isOver: false) }
-                    if let waiter = shared.headWaiter { resumptions.append(.head(waiter, .success(head))) }
-                    shared.headWaiter = nil
+                    if let waiter = shared.headWaiter.take() {
+                        shared.head = head
+                        resumptions.append(.head(waiter, nil))
+                    }
                 }
                 if !reception.incoming.isEmpty { shared.add(&reception.incoming) }
                 guard let waiter = shared.bodyWaiter, let answer = shared.takeReceived() else { return }
@@ -278,9 +292,8 @@ final class Transfer: @unchecked Sendable {
                 shared.ending = error.map { .failed($0) } ?? .complete
                 if error == nil { shared.trailers = reception.head.takeTrailers() }
                 shared.upload.end(&resumptions)
-                if let error, !facts.sawHead, let waiter = shared.headWaiter {
-                    shared.headWaiter = nil
-                    resumptions.append(.head(waiter, .failure(error)))
+                if let error, !facts.sawHead, let waiter = shared.headWaiter.take() {
+                    resumptions.append(.head(waiter, error))
                 }
             }
         }
@@ -350,7 +363,7 @@ extension Transfer: CustomReflectable {
 
 /// A continuation and what it is to be resumed with, or whoever else is to hear of an end.
 enum Resumption {
-    case head(Continuation<Transfer.Head, any Error>, Result<Transfer.Head, any Error>)
+    case head(Continuation<Void, any Error>, (any Error)?)
     case body(Continuation<[UInt8]?, any Error>, Result<[UInt8]?, any Error>)
     case upload(Continuation<Bool, Never>, Bool)
     case shutdown(Continuation<Void, Never>)
@@ -358,7 +371,8 @@ enum Resumption {
 
     func carryOut() {
         switch self {
-        case .head(let continuation, let result): continuation.resume(with: result)
+        case .head(let continuation, nil): continuation.resume()
+        case .head(let continuation, let error?): continuation.resume(throwing: error)
         case .body(let continuation, let result): continuation.resume(with: result)
         case .upload(let continuation, let isWanted): continuation.resume(returning: isWanted)
         case .shutdown(let continuation): continuation.resume()

@@ -48,6 +48,8 @@ enum Verdict {
         let wasSent = facts.wireAttempts > 0
         // With TLS 1.3 the server looks at the client's certificate after the handshake, when the request is out.
         if !facts.sawStatus, isAlertAboutCertificate(facts) { return (.tlsFailed, false) }
+        // A used connection was lost with the request, and libcurl did not get as far as to be kept from a resend.
+        if wasSent, !facts.sawStatus, [5, 6, 7, 35, 97].contains(facts.code) { return (.connectionLost, nil) }
         switch facts.code {
         case 1: return wasSent ? (.notHTTP, nil) : (.invalidRequest, nil)
         case 3: return (.invalidRequest, nil)
@@ -93,6 +95,10 @@ enum Verdict {
         case .expandsTooFar(let limit):
             return "the response's body expands to more than \(limit) bytes when it is decompressed"
         case nil: break
+        }
+        if facts.code == 28, facts.detail.isEmpty {
+            if facts.sawStatus { return "the time ran out before the whole answer had come" }
+            return "the time ran out before " + (facts.wireAttempts > 0 ? "an answer came" : "there was a connection")
         }
         if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }
         let code = CURLcode(rawValue: UInt32(truncatingIfNeeded: facts.code))
