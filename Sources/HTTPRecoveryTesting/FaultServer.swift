@@ -65,6 +65,9 @@ public final class FaultServer: Sendable {
         try await server.log.wait { $0.connections >= count }
     }
 
+    /// How often each call of a check was seen.
+    var calls: [String: Int] { server.log.calls }
+
     /// Waits until so many heads of requests have arrived.
     func heads(count: Int) async throws {
         try await server.log.wait { $0.heads >= count }
@@ -74,6 +77,12 @@ public final class FaultServer: Sendable {
     public func hangups(count: Int) async throws {
         try await server.log.wait { $0.hangups.count >= count }
     }
+
+    /// Ends every connection there is, and goes on.
+    func hangUp() { server.hangUp() }
+
+    /// Forgets the requests that have arrived, and who has hung up, as a server that is long at work has to.
+    func forget() { server.log.forget() }
 
     /// Closes everything at once.
     ///

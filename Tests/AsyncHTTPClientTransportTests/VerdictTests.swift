@@ -71,6 +71,7 @@ struct VerdictTests {
         ("HTTP/1.1 200 OK\r\n", true), ("HTTP/1.1 200 O", false), ("HTTP/1.1 20\r\n", false),
         ("HTTP/1.1 103 Early\r\nA: b\r\n\r\n", false), ("HTTP/1.1 100 \r\n\r\nHTTP/1.1 404 \r\n", true),
         ("HTTP/1.1 101 Switching\n", true), ("\r\nHTTP/1.1 200 OK\r\n", true), ("SSH-2.0 200 x\r\n", false),
+        ("HTTP\r/1.0 200\n", false),
     ])
     func aStatusLineIsSeen(text: String, isSeen: Bool) {
         var scanner = HeadScanner(isActive: true)

@@ -1,10 +1,10 @@
-#if AsyncHTTPClient
 import HTTPRecovery
 
 /// Looks at the bytes of a response until its header section has passed: whether a status line has come, and how long
 /// the header sections are.
 ///
-/// The client's parser tells of a head only when all of it has come, and bounds interim responses one by one.
+/// The client's parser tells of a head only when all of it has come, and bounds interim responses one by one. It needs nothing
+/// of the client's, and is there without the trait: so it can be fuzzed by itself.
 struct HeadScanner {
     /// Whether the header section of the final response is still to come, or under way.
     private(set) var isActive: Bool
@@ -35,11 +35,17 @@ struct HeadScanner {
         count += 1
         switch byte {
         case 0x0a: endLine()
-        case 0x0d: break
+        case 0x0d:
+            // An empty line has it too, and in the middle of a line it is no end.
+            keep(byte)
         default:
-            if isFirstLine, beginning.count < 16 { beginning.append(byte) }
+            keep(byte)
             lineLength += 1
         }
+    }
+
+    private mutating func keep(_ byte: UInt8) {
+        if isFirstLine, beginning.count < 16 { beginning.append(byte) }
     }
 
     private mutating func endLine() {
@@ -65,4 +71,3 @@ struct HeadScanner {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 }
-#endif

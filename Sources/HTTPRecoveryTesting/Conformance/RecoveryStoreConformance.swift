@@ -3,11 +3,12 @@
 /// A check throws ``ConformanceFailure``, so it fits any test framework:
 ///
 /// ```swift
-/// static let memory = StoreUnderTest(clock: .callers, closes: false) { _ in InMemoryRecoveryStore() }
+/// static let mine = StoreUnderTest(clock: .callers, closes: false) { namespace in TableStore(table: table(namespace))
+/// }
 ///
-/// @Test(arguments: RecoveryStoreConformance.checks(for: memory))
+/// @Test(arguments: RecoveryStoreConformance.checks(for: mine))
 /// func conforms(_ check: RecoveryStoreConformance.Check) async throws {
-///     try await check(Self.memory)
+///     try await check(Self.mine)
 /// }
 /// ```
 ///

@@ -15,8 +15,12 @@ extension FaultServer {
                 .raw { connection in
                     guard connection.read(exactly: 24) != nil else { return }
                     connection.write(HTTP2Frame.settings)
+                    var reader = HTTP2FieldReader()
                     while let frame = HTTP2Frame.read(from: connection) {
                         if frame.type == 4, frame.flags & 1 == 0 { connection.write(HTTP2Frame.settingsAck) }
+                        if let fields = reader.take(frame) {
+                            connection.recordHead(ofCall: fields.first { $0.name == CallLedger.field }?.value)
+                        }
                         guard frame.endsStream else { continue }
                         connection.record(.init(method: "", path: "/\(frame.stream)", connection: connection.id))
                         let answer = answer(frame.stream, place.next())

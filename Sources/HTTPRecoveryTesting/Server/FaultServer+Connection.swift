@@ -126,7 +126,7 @@ extension FaultServer {
         // MARK: Internal
 
         /// Adds the head of a request, whose body may not have come, to what the server has seen.
-        func recordHead() { server.log.addHead() }
+        func recordHead(ofCall call: String?) { server.log.addHead(ofCall: call) }
 
         enum Event {
             case gate

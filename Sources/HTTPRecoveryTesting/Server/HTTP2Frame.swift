@@ -3,7 +3,11 @@ package struct HTTP2Frame: Sendable {
     package var type: UInt8
     package var flags: UInt8
     package var stream: UInt32
-    package var payload: [UInt8] = []
+    package var payload: [UInt8]
+
+    package init(type: UInt8, flags: UInt8, stream: UInt32, payload: [UInt8] = []) {
+        (self.type, self.flags, self.stream, self.payload) = (type, flags, stream, payload)
+    }
 
     /// Whether it is the last frame of its stream: END_STREAM on HEADERS or DATA.
     package var endsStream: Bool { type <= 1 && flags & 1 == 1 }

@@ -44,6 +44,9 @@ package struct RequestParser: Sendable {
     private var body: BodyParser?
     private var continueWasAsked = false
 
+    /// What there is of the body that is not there yet.
+    var bodySoFar: [UInt8] { body?.body ?? [] }
+
     /// - Parameter maximumBodyLength: How long a body may be.
     package init(maximumBodyLength: Int = 16 * 1024 * 1024) {
         self.maximumBodyLength = maximumBodyLength

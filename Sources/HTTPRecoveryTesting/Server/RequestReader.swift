@@ -17,7 +17,7 @@ package struct RequestReader {
         while let outcome = parser.nextHead() {
             guard case .incomplete = outcome, readMore() else { return nil }
         }
-        if parser.head != nil { connection.recordHead() }
+        if let head = parser.head { connection.recordHead(ofCall: head.header(CallLedger.field)) }
         return parser.head
     }
 
@@ -32,6 +32,25 @@ package struct RequestReader {
                 guard readMore() else { return .incomplete }
             case .expectsContinue: connection.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
             default: return outcome
+            }
+        }
+    }
+
+    /// Hands over the body of the request whose head was read, piece by piece as it comes.
+    ///
+    /// - Returns: Whether it has come to its end; false also when a piece is not taken.
+    mutating func eachPiece(_ take: ([UInt8]) -> Bool) -> Bool {
+        var count = 0
+        while true {
+            let outcome = parser.next()
+            let body = if case .request(_, let whole) = outcome { whole } else { parser.bodySoFar }
+            if body.count > count, !take(Array(body[count...])) { return false }
+            count = body.count
+            switch outcome {
+            case .request: return true
+            case .incomplete: guard readMore() else { return false }
+            case .expectsContinue: connection.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+            case .invalid: return false
             }
         }
     }

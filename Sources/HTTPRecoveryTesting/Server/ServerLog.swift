@@ -6,6 +6,8 @@ final class ServerLog: Sendable {
         var requests: [FaultServer.Request] = []
         var connections = 0
         var heads = 0
+        /// How often each call of a check was seen, by the field that names it.
+        var calls: [String: Int] = [:]
         var hangups: Set<Int> = []
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
@@ -20,10 +22,27 @@ final class ServerLog: Sendable {
 
     var requests: [FaultServer.Request] { state.withLock { $0.requests } }
     var connections: Int { state.withLock { $0.connections } }
+    var calls: [String: Int] { state.withLock { $0.calls } }
 
     func add(_ request: FaultServer.Request) { change { $0.requests.append(request) } }
-    func addHead() { change { $0.heads += 1 } }
+    /// Counts the head of a request, and the call that it belongs to, if it names one.
+    func addHead(ofCall call: String?) {
+        change { state in
+            state.heads += 1
+            if let call { state.calls[call, default: 0] += 1 }
+        }
+    }
+
     func addHangup(of connection: Int) { change { _ = $0.hangups.insert(connection) } }
+
+    /// Forgets what takes room; connections are counted on, as their numbers are their names.
+    func forget() {
+        state.withLock { state in
+            state.requests = []
+            state.hangups = []
+            state.calls = [:]
+        }
+    }
 
     func addConnection() -> Int {
         change { state in

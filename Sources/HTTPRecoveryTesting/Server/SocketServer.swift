@@ -54,6 +54,11 @@ package final class SocketServer: Sendable {
         ended.wait()
     }
 
+    /// Ends every connection there is, and goes on.
+    func hangUp() {
+        for connection in state.withLock({ Array($0.open.values) }) { connection.interrupt() }
+    }
+
     /// As many descriptors as this process may have.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()

@@ -10,7 +10,7 @@ extension ConformancePeer {
         _ reply: (FaultServer.Request) -> PeerReply
     ) async throws -> TransportResponse {
         let number = log.addConnection()
-        log.addHead()
+        log.addHead(ofCall: CallLedger.fieldName.flatMap { call.request.headerFields[$0] })
         do {
             var request = FaultServer.Request(
                 method: call.request.method.rawValue,
@@ -28,7 +28,8 @@ extension ConformancePeer {
             let reply = reply(request)
             log.add(request)
             var performer = Performer(steps: reply.before, hasHead: false)
-            while try await performer.next() != nil {}
+            var unread = MessageBody.empty.makeAsyncIterator()
+            while try await performer.next(&unread) != nil {}
             var head = HTTPResponse(status: .init(code: reply.status))
             for field in reply.fields {
                 guard let name = HTTPField.Name(field.name) else { continue }
@@ -41,7 +42,7 @@ extension ConformancePeer {
             }
             // Made where it is read, so that what is left of it can be told when it is let go.
             let body = MessageBody { [performing] in
-                Steps(performer: performing, log: log, number: number)
+                Steps(performer: performing, body: call.body, log: log, number: number)
             }
             return TransportResponse(head: head, body: reply.body.isEmpty ? .empty : body)
         } catch {
@@ -64,7 +65,8 @@ extension ConformancePeer {
             self.hasHead = hasHead
         }
 
-        mutating func next() async throws -> ArraySlice<UInt8>? {
+        /// - Parameter pieces: The request's body, of which nothing is taken but by an echo.
+        mutating func next(_ pieces: inout MessageBody.AsyncIterator) async throws -> ArraySlice<UInt8>? {
             while let step = steps.first {
                 switch step {
                 case .send(let bytes):
@@ -85,6 +87,8 @@ extension ConformancePeer {
                 // A body that is whole has ended, whatever its server does then.
                 case .stall where rest == 0: break
                 case .stall: try await Signal().wait()
+                case .echo:
+                    if let piece = try await pieces.next(isolation: #isolation) { return piece }
                 case .cut: throw TransportError(.connectionLost, hasHead ? .answered : .unknown)
                 }
                 steps.removeFirst()
@@ -96,11 +100,12 @@ extension ConformancePeer {
     private struct Steps: AsyncSequence, Sendable {
         struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate var performer: Performer
+            var pieces: MessageBody.AsyncIterator
             let watch: Watch
 
             mutating func next() async throws -> ArraySlice<UInt8>? {
                 do {
-                    let piece = try await performer.next()
+                    let piece = try await performer.next(&pieces)
                     if piece == nil { watch.isWhole.withLock { $0 = true } }
                     return piece
                 } catch {
@@ -128,11 +133,14 @@ extension ConformancePeer {
         }
 
         let performer: Performer
+        let body: MessageBody
         let log: ServerLog
         let number: Int
 
         func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(performer: performer, watch: Watch(log: log, number: number))
+            let isEcho = performer.steps.contains { if case .echo = $0 { true } else { false } }
+            let pieces = (isEcho ? body : .empty).makeAsyncIterator()
+            return AsyncIterator(performer: performer, pieces: pieces, watch: Watch(log: log, number: number))
         }
     }
 }

@@ -22,13 +22,20 @@ extension ConformancePeer {
             // Decided first, so that whoever has seen the request can rely on the reply's state.
             let reply = reply(request)
             connection.record(request)
-            guard perform(reply, on: connection, isHead: head.method == "HEAD") else { return }
+            guard perform(reply, on: connection, &reader, isHead: head.method == "HEAD") else { return }
         }
     }
 
     /// Carries out a reply; false when the connection is at its end.
-    private static func perform(_ reply: PeerReply, on connection: FaultServer.Connection, isHead: Bool) -> Bool {
-        for step in reply.before { guard perform(step, on: connection, isChunked: false) else { return false } }
+    private static func perform(
+        _ reply: PeerReply,
+        on connection: FaultServer.Connection,
+        _ reader: inout RequestReader,
+        isHead: Bool
+    ) -> Bool {
+        for step in reply.before {
+            guard perform(step, on: connection, &reader, isChunked: false) else { return false }
+        }
         var lines = ["HTTP/1.1 \(reply.status) "] + reply.fields.map { "\($0.name): \($0.value)" }
         switch reply.framing {
         case .length(let length): lines.append("Content-Length: \(length)")
@@ -38,13 +45,16 @@ extension ConformancePeer {
         guard connection.write(Array((lines + ["", ""]).joined(separator: "\r\n").utf8)) else { return false }
         if isHead { return true }
         let isChunked = reply.framing == .chunked
-        for step in reply.body { guard perform(step, on: connection, isChunked: isChunked) else { return false } }
+        for step in reply.body {
+            guard perform(step, on: connection, &reader, isChunked: isChunked) else { return false }
+        }
         return !isChunked || connection.write(Array("0\r\n\r\n".utf8))
     }
 
     private static func perform(
         _ step: PeerReply.Step,
         on connection: FaultServer.Connection,
+        _ reader: inout RequestReader,
         isChunked: Bool
     ) -> Bool {
         func framed(_ bytes: [UInt8]) -> [UInt8] {
@@ -67,6 +77,7 @@ extension ConformancePeer {
                 sent.withLock { $0 += 1 }
             }
             return true
+        case .echo: return reader.eachPiece { connection.write(framed($0)) }
         case .cut:
             connection.reset()
             return false

@@ -25,6 +25,8 @@ struct PeerReply: Sendable {
         case stall
         /// Sends so many pieces of 64 KiB, as fast as the client takes them, and counts them.
         case flood(pieces: Int, sent: Locked<Int>)
+        /// Sends back what comes of the request's body, piece by piece, until its end; that body must not be read before.
+        case echo
         /// Ends the connection: by a reset, or as a function fails that has lost its client.
         case cut
     }
@@ -95,19 +97,28 @@ final class ConformancePeer: Sendable {
         case log(ServerLog)
     }
 
+    private let scheme: String
     let authority: String
     private let facts: Facts
 
-    init(authority: String, facts: Facts) {
-        self.authority = authority
-        self.facts = facts
+    init(scheme: String, authority: String, facts: Facts) {
+        (self.scheme, self.authority, self.facts) = (scheme, authority, facts)
     }
 
     /// The requests that have arrived, in full if bodies are read.
+    ///
+    /// What the kit itself adds to them is left out.
     var requests: [FaultServer.Request] {
-        switch facts {
-        case .server(let server): server.receivedRequests
-        case .log(let log): log.requests
+        let requests =
+            switch facts {
+            case .server(let server): server.receivedRequests
+            case .log(let log): log.requests
+            }
+        guard let name = CallLedger.fieldName else { return requests }
+        return requests.map { request in
+            var request = request
+            request.headers[name] = nil
+            return request
         }
     }
 
@@ -142,6 +153,6 @@ final class ConformancePeer: Sendable {
         _ path: String = "/",
         _ fields: HTTPFields = [:]
     ) -> HTTPRequest {
-        HTTPRequest(method: method, scheme: "http", authority: authority, path: path, headerFields: fields)
+        HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headerFields: fields)
     }
 }

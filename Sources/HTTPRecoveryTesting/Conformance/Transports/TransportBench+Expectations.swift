@@ -132,6 +132,26 @@ struct PieceStream: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
 }
 
+/// A body of pieces each of which waits for its turn.
+struct TurnStream: AsyncSequence, Sendable {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let stream: TurnStream
+        var index = 0
+
+        mutating func next() async throws -> ArraySlice<UInt8>? {
+            if index == stream.pieces.count { return nil }
+            try await stream.turns[index].wait()
+            defer { index += 1 }
+            return stream.pieces[index][...]
+        }
+    }
+
+    let pieces: [[UInt8]]
+    let turns: [Signal]
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
+}
+
 /// A body whose end nobody knows: its pieces, and then nothing until it is cancelled.
 struct EndlessStream: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {

@@ -15,14 +15,20 @@ final class TransportBench: Sendable {
         var transports: [any HTTPTransport] = []
         var servers: [FaultServer] = []
         var owners: [any Sendable] = []
+        /// The authority of what ends TLS before servers of HTTP/2.
+        var caFile: String?
         var handlers: [String: InProcessTransport.Handler] = [:]
+        var logs: [ServerLog] = []
     }
 
     let subject: TransportUnderTest
+    /// Whether the check's transports and servers speak HTTP/2.
+    let speaksHTTP2: Bool
+    private let ledger = CallLedger()
     private let state = Locked(State())
 
-    init(_ subject: TransportUnderTest) {
-        self.subject = subject
+    init(_ subject: TransportUnderTest, speaksHTTP2: Bool) {
+        (self.subject, self.speaksHTTP2) = (subject, speaksHTTP2)
     }
 
     // MARK: Transports and servers
@@ -30,6 +36,7 @@ final class TransportBench: Sendable {
     /// A transport.
     func transport(_ configure: (inout TransportUnderTest.Options) -> Void = { _ in }) throws -> any HTTPTransport {
         var options = TransportUnderTest.Options()
+        if speaksHTTP2 { (options.speaksHTTP2, options.caFile) = (true, state.withLock { $0.caFile }) }
         configure(&options)
         let transport: any HTTPTransport
         switch subject.maker {
@@ -42,7 +49,7 @@ final class TransportBench: Sendable {
             }
         }
         state.withLock { $0.transports.append(transport) }
-        return transport
+        return ledger.watching(transport)
     }
 
     /// A server that answers what it gets as it is told, over a socket or in the process.
@@ -53,24 +60,32 @@ final class TransportBench: Sendable {
     func peer(
         bodies: ConformancePeer.Bodies = .read,
         _ reply: @escaping @Sendable (FaultServer.Request) -> PeerReply
-    ) throws -> ConformancePeer {
+    ) async throws -> ConformancePeer {
         switch subject.maker {
+        case .sockets where speaksHTTP2:
+            let server = try server(plan: { _ in .raw { ConformancePeer.serveHTTP2($0, bodies, reply) } })
+            let (scheme, authority) = try await address(ofHTTP2: server)
+            return ConformancePeer(scheme: scheme, authority: authority, facts: .server(server))
         case .sockets:
             let server = try server(plan: { _ in .raw { ConformancePeer.serve($0, bodies, reply) } })
-            return ConformancePeer(authority: server.authority, facts: .server(server))
+            return ConformancePeer(scheme: "http", authority: server.authority, facts: .server(server))
         case .inProcess:
             let log = ServerLog()
             return state.withLock { state in
                 let authority = "server-\(state.handlers.count).example"
+                state.logs.append(log)
                 state.handlers[authority] = { try await ConformancePeer.answer($0, log, bodies, reply) }
-                return ConformancePeer(authority: authority, facts: .log(log))
+                return ConformancePeer(scheme: "http", authority: authority, facts: .log(log))
             }
         }
     }
 
     /// A server on a socket, with a plan for its connections.
-    func server(plan: @escaping @Sendable (Int) -> FaultServer.Plan) throws -> FaultServer {
-        keep(try FaultServer(plan: plan, reply: { _ in .answer() }))
+    func server(
+        plan: @escaping @Sendable (Int) -> FaultServer.Plan,
+        reply: @escaping @Sendable (FaultServer.Request) -> FaultServer.Reply = { _ in .answer() }
+    ) throws -> FaultServer {
+        keep(try FaultServer(plan: plan, reply: reply))
     }
 
     /// A server on a socket that replies.
@@ -99,6 +114,14 @@ final class TransportBench: Sendable {
         return endpoint
     }
 
+    /// Where a server of HTTP/2 is reached, in the way that the transport speaks it.
+    func address(ofHTTP2 server: FaultServer) async throws -> (scheme: String, authority: String) {
+        if subject.http2 == .priorKnowledge { return ("http", server.authority) }
+        let front = try await front(of: server, protocols: ["h2"])
+        state.withLock { $0.caFile = front.caFile }
+        return ("https", front.authority)
+    }
+
     func shutdown() async {
         let transports = state.withLock { $0.transports }
         for transport in transports { await transport.shutdown() }
@@ -110,6 +133,12 @@ final class TransportBench: Sendable {
             return state.servers
         }
         for server in servers { server.stop() }
+    }
+
+    /// Compares what the calls came to with how often the servers have seen them.
+    func settleLedger() throws {
+        let all = state.withLock { state in state.servers.map(\.calls) + state.logs.map(\.calls) }
+        try ledger.settle(all.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) })
     }
 
     // MARK: Attempts

@@ -16,7 +16,7 @@ extension TransportConformance {
     private static let sentBodyChecks: [Check] = [0, 1, 65_536, 3_000_000].flatMap { size in
         [HTTPRequest.Method.post, .put, .patch].map { method in
             Check("bodies/bytes/\(size)/\(method.rawValue)", "a body of \(size) bytes arrives whole") { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let bytes = pattern(size)
                 _ = try await bench.fetch(bench.transport(), peer.request(method), MessageBody(bytes))
                 let received = try bench.first(peer)
@@ -39,7 +39,7 @@ extension TransportConformance {
             streamedBodies.map { word, pieces in
                 let kind = (isOnce ? "once" : "replayable") + (hasLength ? "-with-length" : "")
                 return Check("bodies/\(kind)/\(word)", "a streamed body (\(kind), \(word)) arrives whole") { bench in
-                    let peer = try bench.peer { _ in .answer() }
+                    let peer = try await bench.peer { _ in .answer() }
                     let bytes = Array(pieces.joined())
                     let length = hasLength ? bytes.count : nil
                     let stream = PieceStream(pieces: pieces)
@@ -69,7 +69,7 @@ extension TransportConformance {
                 "bodies/broken/\(word)/\(place)",
                 "a streamed body that breaks off, or has another length than it says (\(word)), is nobody else's fault"
             ) { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let transport = try bench.transport()
                 if isReused { _ = try await bench.fetch(transport, peer.request(.get, "/first")) }
                 let pieces: [[UInt8]] = word == "throws-at-once" ? [] : [Array("ab".utf8), Array("cdef".utf8)]
@@ -105,7 +105,7 @@ extension TransportConformance {
                 bench in
                 let bytes = pattern(size)
                 let pieces = stride(from: 0, to: size, by: 50_000).map { bytes[$0..<min($0 + 50_000, size)] }
-                let peer = try bench.peer { _ in
+                let peer = try await bench.peer { _ in
                     isChunked ? .steps(pieces.map { .send(Array($0)) }) : .answer(bytes: bytes)
                 }
                 let transport = try bench.transport()
@@ -126,7 +126,7 @@ extension TransportConformance {
 
     private static let bodylessChecks: [Check] = bodylessAnswers.map { word, method, status, framing in
         Check("responses/bodyless/\(word)", "an answer that has no body (\(word)) ends at its head") { bench in
-            let peer = try bench.peer { request in
+            let peer = try await bench.peer { request in
                 request.path == "/after" ? .answer(body: "after") : PeerReply(status: status, framing: framing)
             }
             let transport = try bench.transport()
@@ -180,7 +180,7 @@ extension TransportConformance {
     private static let codingResponseChecks: [Check] = [
         Check("responses/coding/callers", "a content coding that the caller asked for is the caller's") { bench in
             let bytes = Array("not really gzip".utf8)
-            let peer = try bench.peer { _ in .answer(200, [("Content-Encoding", "gzip")], bytes: bytes) }
+            let peer = try await bench.peer { _ in .answer(200, [("Content-Encoding", "gzip")], bytes: bytes) }
             let (head, body) = try await bench.fetch(
                 bench.transport(),
                 peer.request(.get, "/", [.acceptEncoding: "gzip"])
@@ -194,7 +194,7 @@ extension TransportConformance {
             needs: [.sockets, .decompresses]
         ) { bench in
             let text = "hello, gzip"
-            let peer = try bench.peer { _ in
+            let peer = try await bench.peer { _ in
                 .answer(200, [("Content-Encoding", "gzip")], bytes: StoredGzip.bytes(text))
             }
             let (head, body) = try await bench.fetch(bench.transport(), peer.request())

@@ -3,7 +3,12 @@ import HTTPTypes
 
 extension TransportConformance {
     static let http2Checks: [Check] =
-        http2FaultChecks + beforeStreamChecks + http2ExchangeChecks + http2ConnectionChecks
+        http2FaultChecks + beforeStreamChecks + idleChecks + http2ExchangeChecks + http2ConnectionChecks + sharedChecks
+
+    /// What is the same over HTTP/1.1.
+    private static let sharedChecks =
+        (cancellationChecks + shutdownChecks + [bothWays]).filter { $0.id != "cancellation/while-connecting" }
+        .map(\.overHTTP2)
 
     /// Connections that end before there is a stream.
     private static let brokenConnections: [(word: String, plan: FaultServer.Plan)] = [
@@ -25,6 +30,35 @@ extension TransportConformance {
                 let verdict = FaultVerdict([.cannotConnect, .connectionLost, .tlsFailed], [.neverSent, .unknown])
                 try bench.expect(attempt, endsWith: verdict, seen: 0)
                 try bench.expect(server.connectionCount, is: 1, "connections")
+            }
+        }
+    }
+
+    /// Connections that end when they are used no more, and are wanted again.
+    private static let idleChecks: [Check] = [("closed", HTTP2Answer.End.close), ("reset", .reset)].flatMap {
+        word,
+        end in
+        RequestShape.allCases.map { shape in
+            Check(
+                "http2/\(word)-while-idle/\(shape.rawValue)",
+                "a connection that ended (\(word)) while nobody used it costs at most one request, unrepeated",
+                needs: [.http2]
+            ) { bench in
+                let idle = Signal()
+                let line = try await bench.http2 { stream, index in
+                    if index > 0 { return .init(HTTP2Frame.ok(stream)) }
+                    var answer = HTTP2Answer(HTTP2Frame.ok(stream), later: [], then: end)
+                    answer.gate = idle.gate
+                    return answer
+                }
+                _ = try await bench.fetch(line.transport, line.request(.get))
+                idle.open()
+                let attempt = await bench.attempt(line.transport, line.request(shape.method), shape.body)
+                let seen = line.server.receivedRequests.count - 1
+                if attempt.error == nil { return try bench.expect(seen, is: 1, "times the server saw the request") }
+                try bench.expect(seen, is: 0, "times the server saw the request")
+                let verdict = FaultVerdict([.connectionLost, .cannotConnect, .tlsFailed], [.unknown, .neverSent])
+                try bench.expect(attempt, endsWith: verdict, seen: seen)
             }
         }
     }
@@ -129,15 +163,7 @@ extension TransportBench {
     }
 
     func http2(_ server: FaultServer) async throws -> HTTP2Line {
-        if subject.http2 == .priorKnowledge {
-            let transport = try transport { $0.speaksHTTP2 = true }
-            return HTTP2Line(server: server, transport: transport, scheme: "http", authority: server.authority)
-        }
-        let front = try await front(of: server, protocols: ["h2"])
-        let transport = try transport {
-            $0.speaksHTTP2 = true
-            $0.caFile = front.caFile
-        }
-        return HTTP2Line(server: server, transport: transport, scheme: "https", authority: front.authority)
+        let (scheme, authority) = try await address(ofHTTP2: server)
+        return HTTP2Line(server: server, transport: try transport(), scheme: scheme, authority: authority)
     }
 }

@@ -54,18 +54,11 @@ extension TransportConformance {
             fault.isStall = true
             return fault
         }
-
-        /// Whether an attempt that its time has ended had come as far as the fault.
-        func isMet(by attempt: TransportBench.Attempt, seen: Int) -> Bool {
-            seen == 1 && (attempt.head != nil || verdict.certainties != [.answered])
-        }
     }
 
     static let http2FaultChecks: [Check] =
-        matrix(of: refusals, RequestShape.allCases)
-        // What a body would change has been tried.
-        + [resetsInBody, otherEndsInBody, invalidFrames, invalidFramesInBody, largeHeads, wrongBodies, stalls]
-        .flatMap { matrix(of: $0, [.get, .post]) }
+        [refusals, resetsInBody, otherEndsInBody, invalidFrames, invalidFramesInBody, largeHeads, wrongBodies, stalls]
+        .flatMap { matrix(of: $0) }
 
     /// How a server ends a stream or a connection.
     private static let refusals: [StreamFault] = [
@@ -241,27 +234,25 @@ extension TransportConformance {
         },
     ]
 
-    private static func matrix(of faults: [StreamFault], _ shapes: [RequestShape]) -> [Check] {
+    private static func matrix(of faults: [StreamFault]) -> [Check] {
         faults.flatMap { fault in
-            shapes.flatMap { shape in
+            RequestShape.allCases.flatMap { shape in
                 [false, true].map { isReused in
                     Check(
                         "http2/\(fault.word)/\(shape.rawValue)/\(isReused ? "reused" : "new")",
                         "this fault (\(fault.word)) is told as what it is, and the server sees the request once",
                         needs: fault.abilities
                     ) { bench in
-                        // A busy machine may meet a limit before the fault; a longer one is tried then.
-                        for seconds in fault.isStall ? [2, 8, 32] : [86_400] {
-                            let (line, attempt) = try await bench.meet(fault, shape, isReused, .seconds(seconds))
+                        try await TimeLimit.tried(isNeeded: fault.isStall) { limit in
+                            let (line, attempt) = try await bench.meet(fault, shape, isReused, limit)
+                            try limit.judge(attempt)
                             let seen = line.server.receivedRequests.count - (isReused ? 1 : 0)
-                            if fault.isStall, seconds < 32, !fault.isMet(by: attempt, seen: seen) { continue }
                             try bench.expect(attempt, endsWith: fault.verdict, seen: seen)
                             try bench.expect(seen, is: 1, "times the server saw the request")
                             if isReused {
                                 let connections = line.server.receivedRequests.map(\.connection)
                                 try bench.expect(connections, is: [0, 0], "the connections of the requests")
                             }
-                            return
                         }
                     }
                 }
@@ -276,17 +267,18 @@ extension TransportBench {
         _ fault: TransportConformance.StreamFault,
         _ shape: RequestShape,
         _ isReused: Bool,
-        _ timeout: Duration
+        _ limit: TimeLimit
     ) async throws -> (HTTP2Line, Attempt) {
         let head = Signal()
         let line = try await http2 { stream, index in
-            var answer = isReused && index == 0 ? .init(HTTP2Frame.ok(stream)) : fault.answer(stream)
+            if isReused, index == 0 { return .init(HTTP2Frame.ok(stream)) }
+            limit.isMet()
+            var answer = fault.answer(stream)
             if answer.later != nil { answer.gate = head.gate }
             return answer
         }
         if isReused { _ = try await fetch(line.transport, line.request(.get)) }
-        let options = AttemptOptions(timeout: timeout)
-        let attempt = await attempt(line.transport, line.request(shape.method), shape.body, options: options) {
+        let attempt = await attempt(line.transport, line.request(shape.method), shape.body, options: limit.begin()) {
             head.open()
         }
         return (line, attempt)

@@ -6,7 +6,7 @@ extension TransportConformance {
 
     private static let responseHeaderChecks: [Check] = [
         Check("headers/response/repeated", "repeated fields of an answer are kept in their order") { bench in
-            let peer = try bench.peer { _ in
+            let peer = try await bench.peer { _ in
                 .answer(200, [("X-One", "1"), ("X-Two", "a"), ("X-One", "2"), ("Set-Cookie", "a=1"), ("X-One", "3")])
             }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request())
@@ -15,25 +15,29 @@ extension TransportConformance {
         },
         Check("headers/response/set-cookie", "Set-Cookie fields are not merged, commas in them or not") { bench in
             let cookies = ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2; Path=/", "c=\"3,4\""]
-            let peer = try bench.peer { _ in .answer(200, cookies.map { ("Set-Cookie", $0) }) }
+            let peer = try await bench.peer { _ in .answer(200, cookies.map { ("Set-Cookie", $0) }) }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request())
             try bench.expect(head.headerFields[values: .setCookie], is: cookies, "the cookies")
         },
         Check("headers/response/empty-value", "a field without a value is there, and empty") { bench in
-            let peer = try bench.peer { _ in .answer(200, [("X-Empty", ""), ("X-Last", "last")]) }
+            let peer = try await bench.peer { _ in .answer(200, [("X-Empty", ""), ("X-Last", "last")]) }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request())
             try bench.expect(head.headerFields[values: bench.name("X-Empty")], is: [""], "the empty field")
             try bench.expect(head.headerFields[bench.name("X-Last")], is: "last", "the field after it")
         },
         Check("headers/response/case", "names are found in any case, and what a name stands for stays") { bench in
-            let peer = try bench.peer { _ in .answer(200, [("x-LOWER-Upper", "1"), ("CONTENT-TYPE", "text/Plain")]) }
+            let peer = try await bench.peer { _ in
+                .answer(200, [("x-LOWER-Upper", "1"), ("CONTENT-TYPE", "text/Plain")])
+            }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request())
             try bench.expect(head.headerFields[bench.name("X-Lower-Upper")], is: "1", "a name in another case")
             try bench.expect(head.headerFields[.contentType], is: "text/Plain", "the case of a value")
         },
         Check("headers/response/large", "a header section of 40 KiB arrives whole") { bench in
             let fields = (0..<200).map { (name: "X-Field-\($0)", value: String(repeating: "v", count: 180)) }
-            let peer = try bench.peer { _ in .answer(200, fields + [("X-Long", String(repeating: "l", count: 4096))]) }
+            let peer = try await bench.peer { _ in
+                .answer(200, fields + [("X-Long", String(repeating: "l", count: 4096))])
+            }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request())
             for field in fields {
                 try bench.expect(head.headerFields[bench.name(field.name)], is: field.value, field.name)
@@ -41,7 +45,7 @@ extension TransportConformance {
             try bench.expect(head.headerFields[bench.name("X-Long")]?.utf8.count, is: 4096, "the long field")
         },
         Check("headers/response/utf8", "a value in UTF-8 arrives as it is") { bench in
-            let peer = try bench.peer { _ in .answer(200, [("X-Text", "café ☕")]) }
+            let peer = try await bench.peer { _ in .answer(200, [("X-Text", "café ☕")]) }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request())
             try bench.expect(head.headerFields[bench.name("X-Text")], is: "café ☕", "the value")
         },

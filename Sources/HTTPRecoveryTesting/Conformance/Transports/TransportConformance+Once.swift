@@ -8,13 +8,13 @@ extension TransportConformance {
 
     private static let keptChecks: [Check] = [
         Check("once/cookies", "cookies are not kept") { bench in
-            let peer = try bench.peer { _ in .answer(200, [("Set-Cookie", "session=1; Path=/")]) }
+            let peer = try await bench.peer { _ in .answer(200, [("Set-Cookie", "session=1; Path=/")]) }
             let transport = try bench.transport()
             for _ in 0..<3 { _ = try await bench.fetch(transport, peer.request()) }
             for request in peer.requests { try bench.expect(request.headers[.cookie], is: nil, "a cookie") }
         },
         Check("once/cache", "answers are not kept") { bench in
-            let peer = try bench.peer { _ in
+            let peer = try await bench.peer { _ in
                 .answer(
                     200,
                     [
@@ -35,7 +35,7 @@ extension TransportConformance {
         [HTTPRequest.Method.get, .post].map { method in
             Check("once/redirects/\(status)/\(method.rawValue)", "a redirect is handed over and not followed") {
                 bench in
-                let peer = try bench.peer { _ in .answer(status, [("Location", "/elsewhere")], body: "moved") }
+                let peer = try await bench.peer { _ in .answer(status, [("Location", "/elsewhere")], body: "moved") }
                 let body = method == .post ? MessageBody("x") : nil
                 let (head, content) = try await bench.fetch(bench.transport(), peer.request(method), body)
                 try bench.expect(head.status.code, is: status, "the status")
@@ -53,7 +53,7 @@ extension TransportConformance {
 
     private static let challengeChecks: [Check] = challenges.map { word, challenge in
         Check("once/challenges/\(word)", "a challenge (\(word)) is handed over and not answered") { bench in
-            let peer = try bench.peer { _ in .answer(401, [("WWW-Authenticate", challenge)], body: "who?") }
+            let peer = try await bench.peer { _ in .answer(401, [("WWW-Authenticate", challenge)], body: "who?") }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request(.post), MessageBody("x"))
             try bench.expect(head.status.code, is: 401, "the status")
             try bench.expect(head.headerFields[.wwwAuthenticate], is: challenge, "the challenge")
@@ -65,7 +65,7 @@ extension TransportConformance {
     private static let retryableChecks: [Check] = [408, 417, 421, 425, 429, 503].map { status in
         Check("once/refusals/\(status)", "a refusal (\(status)) that could be answered by a resend is handed over") {
             bench in
-            let peer = try bench.peer { _ in .answer(status, [("Retry-After", "0")]) }
+            let peer = try await bench.peer { _ in .answer(status, [("Retry-After", "0")]) }
             for shape in RequestShape.allCases {
                 let (head, _) = try await bench.fetch(bench.transport(), peer.request(shape.method), shape.body)
                 try bench.expect(head.status.code, is: status, "the status")
@@ -82,7 +82,7 @@ extension TransportConformance {
                     "once/lost/\(shape.rawValue)/\(isReused ? "reused" : "new")",
                     "a request whose answer is lost is not sent again, and may have been processed"
                 ) { bench in
-                    let peer = try bench.peer { $0.path == "/lost" ? .cut : .answer() }
+                    let peer = try await bench.peer { $0.path == "/lost" ? .cut : .answer() }
                     let transport = try bench.transport()
                     if isReused { _ = try await bench.fetch(transport, peer.request(.get, "/first")) }
                     let attempt = await bench.attempt(transport, peer.request(shape.method, "/lost"), shape.body)
@@ -96,7 +96,7 @@ extension TransportConformance {
 
     private static let lostBodyChecks: [Check] = [
         Check("once/lost-body", "an answer that breaks off in its body has been given") { bench in
-            let peer = try bench.peer { _ in .steps([.send(Array("abc".utf8)), .cut], length: 9) }
+            let peer = try await bench.peer { _ in .steps([.send(Array("abc".utf8)), .cut], length: 9) }
             for shape in RequestShape.allCases {
                 let attempt = await bench.attempt(try bench.transport(), peer.request(shape.method), shape.body)
                 let verdict = FaultVerdict([.connectionLost, .truncated], [.answered, .unknown])

@@ -8,7 +8,7 @@ extension TransportConformance {
     private static let requestHeaderChecks: [Check] =
         [
             Check("headers/request/arrive", "the fields of a request arrive as they were written") { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 var fields = HTTPFields()
                 let written = [
                     ("X-Plain", "value"), ("X-Blanks", "a  b"), ("X-List", "a, b;q=0.5"), ("X-Quoted", "\"a, \\\" b\""),
@@ -24,7 +24,7 @@ extension TransportConformance {
                 }
             },
             Check("headers/request/repeated", "repeated fields of a request are kept in their order") { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 var fields = HTTPFields()
                 let name = try bench.name("X-One")
                 for value in ["1", "2", "3"] {
@@ -37,20 +37,20 @@ extension TransportConformance {
                 try bench.expect(received, is: "1, 2, 3", "the values")
             },
             Check("headers/request/empty-value", "a field without a value is sent, and empty") { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let fields = HTTPFields([HTTPField(name: try bench.name("X-Empty"), value: "")])
                 _ = try await bench.fetch(bench.transport(), peer.request(.get, "/", fields))
                 try bench.expect(bench.first(peer).headers[values: bench.name("X-Empty")], is: [""], "the field")
             },
             Check("headers/request/utf8", "a value in UTF-8 is sent as it is") { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let fields = HTTPFields([HTTPField(name: try bench.name("X-Text"), value: "café ☕")])
                 _ = try await bench.fetch(bench.transport(), peer.request(.get, "/", fields))
                 try bench.expect(bench.first(peer).headers[bench.name("X-Text")], is: "café ☕", "the value")
             },
             Check("headers/request/no-smuggling", "line breaks in a value never make another field or request") {
                 bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let name = try bench.name("X-Value")
                 var fields = HTTPFields()
                 fields.append(HTTPField(name: name, lenientValue: Array("a\r\nX-Injected: 1".utf8)))
@@ -63,7 +63,7 @@ extension TransportConformance {
             },
             Check("headers/request/host", "the authority is the host, whatever the fields say", needs: [.sockets]) {
                 bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let host = try bench.name("Host")
                 let fields = HTTPFields([HTTPField(name: host, value: "elsewhere.example")])
                 _ = try await bench.fetch(bench.transport(), peer.request(.get, "/", fields))
@@ -75,7 +75,7 @@ extension TransportConformance {
                 needs: [.sockets]
             ) {
                 bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let fields: HTTPFields = [
                     .contentLength: "999", .transferEncoding: "chunked", .expect: "100-continue",
                 ]
@@ -85,7 +85,7 @@ extension TransportConformance {
                 try bench.expect(bench.first(peer).text, is: "four", "the body")
             },
             Check("requests/target", "the path and the query are sent as they stand") { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let transport = try bench.transport()
                 let paths = ["/a/../b?x=%20&y", "/", "/?", "/a//b/./c", "/%2F%2f?a=b?c/d", "/;p=1?q=%C3%A9&q=2"]
                 for path in paths { _ = try await bench.fetch(transport, peer.request(.get, path)) }
@@ -103,7 +103,7 @@ extension TransportConformance {
             "headers/request/nothing-added/\(word)",
             "a request has no fields but the caller's, the necessary ones and those that the transport is known for"
         ) { bench in
-            let peer = try bench.peer { _ in .answer() }
+            let peer = try await bench.peer { _ in .answer() }
             let fields = HTTPFields([HTTPField(name: try bench.name("X-Own"), value: "1")])
             let body = size.map { MessageBody([UInt8](repeating: 1, count: $0)) }
             _ = try await bench.fetch(bench.transport(), peer.request(method, "/", fields), body)
@@ -125,7 +125,7 @@ extension TransportConformance {
     .map { word in
         Check("requests/methods/\(word)", "a \(word) is sent as one") { bench in
             guard let method = HTTPRequest.Method(word) else { throw ConformanceFailure("no method") }
-            let peer = try bench.peer { _ in .answer(200, [("X-Answer", "1")]) }
+            let peer = try await bench.peer { _ in .answer(200, [("X-Answer", "1")]) }
             let (head, _) = try await bench.fetch(bench.transport(), peer.request(method))
             try bench.expect(peer.requests.map(\.method), is: [word], "the method")
             try bench.expect(head.headerFields[bench.name("X-Answer")], is: "1", "the answer's field")
@@ -138,7 +138,7 @@ extension TransportConformance {
     ]
     .map { status in
         Check("responses/status/\(status)", "an answer with the status \(status) is an answer") { bench in
-            let peer = try bench.peer { _ in .answer(status, [("X-Answer", "1")], body: "content") }
+            let peer = try await bench.peer { _ in .answer(status, [("X-Answer", "1")], body: "content") }
             let (head, body) = try await bench.fetch(bench.transport(), peer.request())
             try bench.expect(head.status.code, is: status, "the status")
             try bench.expect(head.headerFields[bench.name("X-Answer")], is: "1", "the field")
@@ -155,7 +155,7 @@ extension TransportConformance {
 
     private static let invalidRequestChecks: [Check] = invalidRequests.map { word, scheme, prefix, path in
         Check("requests/invalid/\(word)", "a request that cannot be sent (\(word)) is refused unsent") { bench in
-            let peer = try bench.peer { _ in .answer() }
+            let peer = try await bench.peer { _ in .answer() }
             let authority = prefix.map { $0 == "-" ? "" : $0 + peer.authority }
             let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
             let attempt = await bench.attempt(try bench.transport(), request)

@@ -63,7 +63,7 @@ extension TransportConformance {
             needs: [.sockets, .choosesConnections]
         ) {
             bench in
-            let peer = try bench.peer { _ in .answer(body: "ok") }
+            let peer = try await bench.peer { _ in .answer(body: "ok") }
             let transport = try bench.transport()
             for isOnNewConnection in [false, false, true, false] {
                 var options = AttemptOptions()
@@ -122,7 +122,7 @@ extension TransportConformance {
             }
         },
         Check("reuse/many-at-once", "many requests at once are each answered with their own answer") { bench in
-            let peer = try bench.peer { .answer(body: $0.path + $0.text) }
+            let peer = try await bench.peer { .answer(body: $0.path + $0.text) }
             let transport = try bench.transport { $0.maxConnectionsPerOrigin = 8 }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<100 {

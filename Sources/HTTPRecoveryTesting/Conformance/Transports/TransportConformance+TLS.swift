@@ -147,7 +147,7 @@ extension TransportConformance {
                     "early-answers/\(status)/\(word)",
                     "an answer that comes before the body was read (\(word)) is kept"
                 ) { bench in
-                    let peer = try bench.peer(bodies: .never) { _ in
+                    let peer = try await bench.peer(bodies: .never) { _ in
                         PeerReply(
                             status: status,
                             fields: [("Connection", "close"), ("X-Early", "1")],
@@ -176,7 +176,7 @@ extension TransportConformance {
         "an answer that comes before the body was read is kept, though the server ends the connection",
         needs: [.sockets]
     ) { bench in
-        let peer = try bench.peer(bodies: .never) { _ in
+        let peer = try await bench.peer(bodies: .never) { _ in
             PeerReply(
                 status: 401,
                 fields: [("Connection", "close"), ("X-Early", "1")],

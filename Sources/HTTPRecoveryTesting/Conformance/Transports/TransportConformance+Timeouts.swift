@@ -18,42 +18,51 @@ extension TransportConformance {
         }
     ]
 
-    /// What ends by its time; how much has happened until then is not known, so each check looks at the facts.
     private static let passingTimeoutChecks: [Check] = [
         Check("timeouts/awaiting-the-head", "the time covers the waiting for an answer") { bench in
-            let peer = try bench.peer { _ in .stall }
-            let transport = try bench.timed(bench.transport())
             for shape in RequestShape.allCases {
-                let path = "/\(shape.rawValue)"
-                let options = AttemptOptions(timeout: .milliseconds(500))
-                let attempt = await bench.attempt(
-                    transport,
-                    peer.request(shape.method, path),
-                    shape.body,
-                    options: options
-                )
-                let seen = peer.requests.count { $0.path == path }
-                try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.unknown, .neverSent]), seen: seen)
+                try await TimeLimit.tried { limit in
+                    let peer = try await bench.peer { _ in
+                        limit.isMet()
+                        return .stall
+                    }
+                    let transport = try bench.timed(bench.transport())
+                    let request = peer.request(shape.method)
+                    let attempt = await bench.attempt(transport, request, shape.body, options: limit.begin())
+                    try limit.judge(attempt)
+                    let seen = peer.requests.count
+                    try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.unknown]), seen: seen)
+                    try bench.expect(seen, is: 1, "requests seen")
+                }
             }
         },
         Check("timeouts/in-the-body", "the time covers the body of the answer") { bench in
-            let peer = try bench.peer { _ in .steps([.send(Array("abc".utf8)), .stall], length: 9) }
-            let transport = try bench.timed(bench.transport())
-            let options = AttemptOptions(timeout: .seconds(1))
-            let attempt = await bench.attempt(transport, peer.request(), options: options)
-            let seen = peer.requests.count
-            try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.unknown, .neverSent]), seen: seen)
+            try await TimeLimit.tried { limit in
+                let peer = try await bench.peer { _ in
+                    limit.isMet()
+                    return .steps([.send(Array("abc".utf8)), .stall], length: 9)
+                }
+                let transport = try bench.timed(bench.transport())
+                let attempt = await bench.attempt(transport, peer.request(), options: limit.begin())
+                try limit.judge(attempt)
+                let seen = peer.requests.count
+                try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.answered]), seen: seen)
+                try bench.expect(seen, is: 1, "requests seen")
+            }
         },
         Check("timeouts/upload", "the time covers a body that nobody takes") { bench in
-            let peer = try bench.peer(bodies: .after(Signal())) { _ in .answer() }
+            let peer = try await bench.peer(bodies: .never) { _ in .stall }
             let transport = try bench.timed(bench.transport())
             let body = MessageBody(once: EndlessStream(pieces: [Array("the beginning".utf8)]))
             let options = AttemptOptions(timeout: .milliseconds(500))
             let attempt = await bench.attempt(transport, peer.request(.post), body, options: options)
-            try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.unknown, .neverSent]), seen: 0)
+            // One that waits for the whole body before it begins has sent nothing.
+            let seen = peer.requests.count
+            let certainties: Set<TransportError.Certainty> = seen == 0 ? [.unknown, .neverSent] : [.unknown]
+            try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], certainties), seen: seen)
         },
         Check("timeouts/queue", "the time covers the waiting for a connection") { bench in
-            let peer = try bench.peer { _ in .stall }
+            let peer = try await bench.peer { _ in .stall }
             let transport = try bench.timed(bench.transport { $0.maxConnectionsPerOrigin = 1 })
             let first = Task { [request = peer.request(.get, "/first")] in
                 try await transport.send(request, body: nil, options: AttemptOptions())
@@ -98,13 +107,13 @@ extension TransportConformance {
             needs: [.exchanges, .enforcesTimeouts]
         ) {
             bench in
-            let peer = try bench.peer { _ in .answer() }
+            let peer = try await bench.peer { _ in .answer() }
             let options = AttemptOptions(timeout: .zero)
             let attempt = await bench.attempt(try bench.transport(), peer.request(), options: options)
             try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.neverSent]), seen: peer.requests.count)
         },
         Check("timeouts/endless", "the longest time there is, and none, are no trouble") { bench in
-            let peer = try bench.peer { _ in .answer() }
+            let peer = try await bench.peer { _ in .answer() }
             let transport = try bench.timed(bench.transport())
             for timeout in [Duration.seconds(Int64.max), .seconds(86_400 * 365 * 200), nil] {
                 _ = try await bench.fetch(transport, peer.request(), options: AttemptOptions(timeout: timeout))
@@ -116,18 +125,25 @@ extension TransportConformance {
             needs: [.exchanges, .enforcesTimeouts]
         ) {
             bench in
-            let sent = Locked(0)
-            let peer = try bench.peer { _ in .steps([.flood(pieces: 4096, sent: sent)], length: 4096 << 16) }
-            let options = AttemptOptions(timeout: .seconds(5))
-            let response = try await bench.transport().send(peer.request(), body: nil, options: options)
-            try await peer.hangups(count: 1)
-            var attempt = TransportBench.Attempt(head: response.head)
-            do {
-                for try await _ in response.body {}
-            } catch {
-                attempt.error = error
+            try await TimeLimit.tried { limit in
+                let sent = Locked(0)
+                let peer = try await bench.peer { _ in
+                    limit.isMet()
+                    return .steps([.flood(pieces: 4096, sent: sent)], length: 4096 << 16)
+                }
+                let transport = try bench.transport()
+                var attempt = TransportBench.Attempt()
+                do {
+                    let response = try await transport.send(peer.request(), body: nil, options: limit.begin())
+                    attempt.head = response.head
+                    try await peer.hangups(count: 1)
+                    for try await _ in response.body {}
+                } catch {
+                    attempt.error = error
+                }
+                try limit.judge(attempt)
+                try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.answered]), seen: 1)
             }
-            try bench.expect(attempt, endsWith: FaultVerdict([.timedOut], [.answered]), seen: 1)
         },
     ]
 
@@ -154,7 +170,7 @@ extension TransportConformance {
         [
             Check("send-limit/passed", "what may not leave any more does not", needs: [.exchanges, .keepsSendLimits]) {
                 bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let transport = try bench.transport()
                 let time = ManualClock().timeSource()
                 for shape in RequestShape.allCases {
@@ -171,7 +187,7 @@ extension TransportConformance {
                 }
             },
             Check("send-limit/in-time", "what is in time is sent", needs: [.exchanges, .keepsSendLimits]) { bench in
-                let peer = try bench.peer { _ in .answer() }
+                let peer = try await bench.peer { _ in .answer() }
                 let time = ManualClock().timeSource()
                 let limit = AttemptOptions.SendLimit(time.now.advanced(by: .nanoseconds(1)), time: time)
                 _ = try await bench.fetch(bench.transport(), peer.request(), options: AttemptOptions(sendLimit: limit))
@@ -183,7 +199,7 @@ extension TransportConformance {
                 needs: [.sockets, .keepsSendLimits]
             ) {
                 bench in
-                let peer = try bench.peer { $0.path == "/first" ? .stall : .answer() }
+                let peer = try await bench.peer { $0.path == "/first" ? .stall : .answer() }
                 let transport = try bench.transport { $0.maxConnectionsPerOrigin = 1 }
                 let first = Task { [request = peer.request(.get, "/first")] in
                     try await transport.send(request, body: nil, options: AttemptOptions())
@@ -211,7 +227,7 @@ extension TransportConformance {
             "a limit that passes between the call and the writing is kept",
             needs: [.sockets, .keepsSendLimits]
         ) { bench in
-            let peer = try bench.peer { _ in .answer() }
+            let peer = try await bench.peer { _ in .answer() }
             let transport = try bench.transport()
             if isReused { _ = try await bench.fetch(transport, peer.request(.get, "/first")) }
             // Not passed at the first look, when the attempt begins; at the second it is.

@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// static let mine = TransportUnderTest(name: "mine", addedFields: ["user-agent"]) { options in
-///     MyTransport(connectTimeout: options.connectTimeout)
+///     MyTransport(connectTimeout: options.connectTimeout, certificates: options.caFile)
 /// }
 ///
 /// @Test(arguments: TransportConformance.checks(for: mine))
@@ -47,6 +47,12 @@ public enum TransportConformance {
             self.body = body
         }
 
+        /// The same over HTTP/2.
+        var overHTTP2: Check {
+            let abilities = abilities.subtracting([.exchanges, .sockets]).union([.http2])
+            return Check("http2/\(id)", "over HTTP/2: \(name)", needs: abilities, isRepeated: isRepeated, body)
+        }
+
         /// The check's id.
         public var description: String { id }
 
@@ -63,12 +69,13 @@ public enum TransportConformance {
 
         /// One round, with a server and a transport of its own.
         private func check(_ subject: TransportUnderTest) async throws {
-            let bench = TransportBench(subject)
+            let bench = TransportBench(subject, speaksHTTP2: abilities.contains(.http2))
             let result = await bench.result(of: "the check “\(id)”") { [body] in try await body(bench) }
             let end = await bench.result(of: "the shutdown after the check “\(id)”") { await bench.shutdown() }
             bench.stopServers()
             do {
                 try result.get()
+                try bench.settleLedger()
             } catch let failure as ConformanceFailure {
                 throw ConformanceFailure("\(id): \(failure.description)")
             }
@@ -106,22 +113,22 @@ public enum TransportConformance {
             .sorted()
     }
 
-    /// The exclusions of a transport that does all of what they exclude: they should be removed.
+    /// The checks that a transport excludes and passes all the same: they should not be excluded.
     ///
     /// What hangs meets ``TransportUnderTest/patience``, and counts as failed.
     ///
     /// - Parameters:
     ///   - subject: The transport.
     ///   - tries: How often a check has to pass, for those that fail now and then; default: once. Values below 1 count as 1.
+    /// - Returns: Their ids.
     public static func outgrownExclusions(of subject: TransportUnderTest, tries: Int = 1) async -> [String] {
         var outgrown: [String] = []
-        for pattern in subject.exclusions.keys.sorted() {
-            let checks = applying(to: subject).filter { TransportUnderTest.matches(pattern, $0.id) }
-            var fails = checks.isEmpty
-            for check in (0..<max(1, tries)).lazy.flatMap({ _ in checks }) where !fails {
+        for check in applying(to: subject) where subject.reasonForExcluding(check.id) != nil {
+            var fails = false
+            for _ in 0..<max(1, tries) where !fails {
                 do { try await check(subject) } catch { fails = true }
             }
-            if !fails { outgrown.append(pattern) }
+            if !fails { outgrown.append(check.id) }
         }
         return outgrown
     }
