@@ -30,6 +30,7 @@ extension RecoveryEvent.Kind {
         case .response(let number, let status, _): "response \(number) \(status)"
         case .failure(let number, let outcome): "failure \(number) \(outcome.kind.rawValue)"
         case .wait(let reason, let duration, _): "wait \(reason.rawValue) \(duration.inSeconds)"
+        case .line(let reason, let limit, _): "line \(reason.rawValue) \(limit.inSeconds)"
         case .retry(let number, let reason): "retry \(number) \(reason.rawValue)"
         case .refresh(let result): "refresh \(result.rawValue)"
         case .clear(let kind): "clear \(kind.rawValue)"

@@ -3,8 +3,9 @@ import HTTPRecovery
 extension ManualClock {
     /// Does something while the clock jumps over whatever is waited for.
     ///
-    /// To the end of a wait (`TimeSource.SleepPurpose.wait`) the clock jumps as soon as the others have had their turn, and a
-    /// fraction of a millisecond of the machine's time since the last of them began or ended a sleep. What only
+    /// To the end of a wait (`TimeSource.SleepPurpose.wait`) the clock jumps as soon as a fraction of a millisecond has passed
+    /// since somebody began or ended a sleep, and each thread that runs tasks has then come to another job several times
+    /// without anybody doing so: a machine that is busy elsewhere is waited for. What only
     /// guards the work, as a timeout or a lease's heartbeat does (`TimeSource.SleepPurpose.guard`), it leaves alone while the work
     /// is under way. The clock never passes a guard's end, however: if it is what comes next, the clock jumps there
     /// once the others have had hundreds of turns, and some ten milliseconds of the machine's time, without anybody
@@ -61,6 +62,7 @@ extension ManualClock {
             }
             switch step {
             case .jump, .yield: await Task.yield()
+            case .turn: await Turn.pass()
             case .pause: try? await Task.sleep(for: .milliseconds(1))
             case .waitForChange(let seen): await wait { $0.changes != seen }
             case .end(let end): return end
@@ -82,8 +84,10 @@ struct Skipping {
     /// What is done after a look at the clock.
     enum Step {
         case jump(ManualClock.Instant)
-        /// Others have their turn.
+        /// Others may go on.
         case yield
+        /// All others have their turn, on whatever thread.
+        case turn
         /// Others have some of the machine's time, on threads and sockets too.
         case pause
         /// Nothing is to be jumped to before somebody does something with the clock.
@@ -96,21 +100,22 @@ struct Skipping {
     /// How many jumps are taken for an end that does not come.
     let bound: Int
 
-    /// How often the others have had their turn since the last jump.
-    private var turns = 0
-    /// How often the clock has looked the same, which of its changes was the last, and when that was seen.
-    private var quiet = (looks: 0, change: UInt64.max, since: ContinuousClock.now)
+    /// How often the others have gone on since the last jump.
+    private var yields = 0
+    /// How often the clock has looked the same, and after how many turns of all; which of its changes was the last, and
+    /// when that was seen.
+    private var quiet = (looks: 0, turns: 0, change: UInt64.max, since: ContinuousClock.now)
     private var jumps = 0
     /// How many of them led to guards' ends since the last that led to a wait's.
     private var guards = 0
     /// How many sleeps of nothing there were before.
     private var emptySleeps: Int?
 
-    /// How many turns the others have before a jump, and how much time: where nothing else runs, a turn is over before the
-    /// work on another thread has come to its next sleep.
-    private static let patience = (turns: 5, time: Duration.microseconds(250))
-    /// How many they have before a guard's end while nothing changes; and every how many of them the machine has time.
-    private static let longPatience = (turns: 240, pause: 6)
+    /// How often the others go on before a jump, how much time they have, as some of them may be on threads of their own,
+    /// and how many turns then.
+    private static let patience = (yields: 5, time: Duration.microseconds(250), turns: 2)
+    /// How often they go on before a guard's end while nothing changes; and every how many times the machine has time.
+    private static let longPatience = (looks: 240, pause: 6)
 
     init(limit: Duration?, bound: Int) {
         self.limit = limit
@@ -118,8 +123,8 @@ struct Skipping {
     }
 
     mutating func step(on state: ManualClock.State, at now: ContinuousClock.Instant) -> Step {
-        turns += 1
-        if state.changes == quiet.change { quiet.looks += 1 } else { quiet = (0, state.changes, now) }
+        yields += 1
+        if state.changes == quiet.change { quiet.looks += 1 } else { quiet = (0, 0, state.changes, now) }
         let empty = state.emptySleeps - (emptySleeps ?? state.emptySleeps)
         emptySleeps = emptySleeps ?? state.emptySleeps
         if jumps + empty > bound { return end(state, after: jumps + empty, .wait) }
@@ -127,15 +132,17 @@ struct Skipping {
         guard let next = state.next, limit.map({ state.now.duration(to: next.deadline) <= $0 }) ?? true else {
             return .waitForChange(since: state.changes)
         }
-        if turns <= Self.patience.turns || now - quiet.since < Self.patience.time { return .yield }
-        switch next.purpose {
-        case .wait: guards = 0
-        case .guard where quiet.looks < Self.longPatience.turns:
+        if yields <= Self.patience.yields || now - quiet.since < Self.patience.time { return .yield }
+        if next.purpose == .guard, quiet.looks < Self.longPatience.looks {
             return quiet.looks % Self.longPatience.pause == 0 ? .pause : .yield
-        case .guard: guards += 1
         }
+        if quiet.turns < Self.patience.turns {
+            quiet.turns += 1
+            return .turn
+        }
+        guards = next.purpose == .guard ? guards + 1 : 0
         jumps += 1
-        turns = 0
+        yields = 0
         return .jump(next.deadline)
     }
 

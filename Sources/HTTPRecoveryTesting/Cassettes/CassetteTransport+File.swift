@@ -51,6 +51,8 @@ extension CassetteTransport {
                 throw player.mismatches.first ?? error
             }
         }
+        // Known before anything is sent, and not when all has been.
+        try await checkPlace(path)
         let recorder = CassetteTransport(recording: try transport(), redaction: redaction)
         do {
             let result = try await body(recorder)
@@ -71,7 +73,7 @@ extension CassetteTransport {
         public let errno: Int32
 
         /// A sentence for logs.
-        public var description: String { "the cassette \(path) cannot be written (errno \(errno))" }
+        public var description: String { "the cassette \(path) cannot be written (\(errno.systemErrorText))" }
     }
 
     private static func read(_ path: String, isNeeded: Bool) async throws -> Cassette? {
@@ -79,6 +81,14 @@ extension CassetteTransport {
             return try Cassette(parsing: try await MessageBody(file: path).collect(upTo: 1 << 28))
         } catch MessageBody.ReadError.unreadableFile(_, ENOENT) where !isNeeded {
             return nil
+        }
+    }
+
+    private static func checkPlace(_ path: String) async throws {
+        try await WorkerThreads.files.run {
+            var status = stat()
+            guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
+            throw Unwritable(path: path, errno: EISDIR)
         }
     }
 

@@ -13,11 +13,11 @@ extension CassetteTransport {
         /// The number of the nearest exchange, counted from 1; 0 without any.
         public let number: Int
 
-        init(of asked: Cassette.Exchange, with cassette: Cassette, left: [Int]) {
+        init(of asked: Cassette.Exchange, with cassette: Cassette, left: [Int], _ bindings: StandIn.Bindings) {
             request = asked.description
             // Of those that are alike, one that is left is nearer, then the earlier one.
             let rated = cassette.exchanges.enumerated().map { index, exchange in
-                let differences = exchange.differences(from: asked)
+                let differences = exchange.differences(from: asked, bindings).found
                 return (index, differences, differences.map(\.weight).reduce(left.contains(index) ? 0 : 1, +))
             }
             guard let best = rated.min(by: { $0.2 < $1.2 }) else {
@@ -54,37 +54,43 @@ extension CassetteTransport {
 }
 
 extension Cassette.Exchange {
+    typealias Difference = (sentence: String, weight: Int)
+
     /// In what the request differs from one that is asked; empty if it fits.
-    func differences(from asked: Cassette.Exchange) -> [(sentence: String, weight: Int)] {
-        var found: [(sentence: String, weight: Int)] = []
-        func compare(_ what: String, _ recorded: String, _ asked: String, _ weight: Int) {
-            guard recorded != asked else { return }
-            found.append(("its \(what) is \(recorded.isEmpty ? "empty" : recorded), not \(asked.prefix(500))", weight))
+    ///
+    /// - Returns: The differences, how many segments of the path may be the same without anybody knowing, and what is known of
+    ///   the stand-ins if it fits.
+    func differences(
+        from asked: Cassette.Exchange,
+        _ known: StandIn.Bindings = StandIn.Bindings()
+    ) -> (found: [Difference], guesses: Int, bindings: StandIn.Bindings) {
+        var (found, bindings, guesses): ([Difference], StandIn.Bindings, Int) = ([], known, 0)
+        func note(_ what: String, _ recorded: String, _ asked: String, _ weight: Int) {
+            let shown = recorded.isEmpty ? "empty" : String(recorded.prefix(500))
+            found.append(("its \(what) is \(shown), not \(asked.prefix(500))", weight))
         }
-        compare("method", method.rawValue, asked.method.rawValue, 40)
-        compare("origin", origin, asked.origin, 40)
+        if method != asked.method { note("method", method.rawValue, asked.method.rawValue, 40) }
+        if origin != asked.origin { note("origin", origin, asked.origin, 40) }
         let (mine, theirs) = (Self.parts(path), Self.parts(asked.path))
         let count = max(mine.segments.count, theirs.segments.count)
-        let same = zip(mine.segments, theirs.segments).count { Self.fits($0, $1) }
-        if same < count || mine.segments.count != theirs.segments.count {
-            let weight = 20 + 4 * (count - same)
-            compare("path", mine.segments.joined(separator: "/"), theirs.segments.joined(separator: "/"), weight)
+        var same = 0
+        for (one, other) in zip(mine.segments, theirs.segments) {
+            let (fits, isSure) = bindings.fits(segment: one, other)
+            if fits { same += 1 }
+            if !isSure { guesses += 1 }
         }
-        compare("query", mine.query, theirs.query, 10)
-        compare("body", String(body.prefix(500)), body == asked.body ? String(body.prefix(500)) : asked.body, 10)
-        return found
+        if same < count {
+            let weight = 20 + 4 * (count - same)
+            note("path", mine.segments.joined(separator: "/"), theirs.segments.joined(separator: "/"), weight)
+        }
+        if !bindings.fits(mine.query, theirs.query) { note("query", mine.query, theirs.query, 10) }
+        if !bindings.fits(body, asked.body) { note("body", body, asked.body, 10) }
+        return (found, guesses, bindings)
     }
 
     private static func parts(_ path: String) -> (segments: [Substring], query: String) {
         let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let segments = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
         return (segments, parts.count == 2 ? String(parts[1]) : "")
-    }
-
-    /// Whether a segment fits: what is not known fits all, and what stands for an answer's word fits a word.
-    private static func fits(_ recorded: Substring, _ asked: Substring) -> Bool {
-        if recorded == asked || [recorded, asked].contains(where: { $0 == Redactor.mark }) { return true }
-        let mark = "\(Redactor.mark)-"
-        return asked.utf8.starts(with: mark.utf8) && !recorded.utf8.starts(with: mark.utf8)
     }
 }

@@ -8,13 +8,15 @@ public import HTTPTypes
 /// ```swift
 /// try await CassetteTransport.withFile("Fixtures/prices.json", recording: CurlTransport()) { transport in
 ///     let client = RecoveringClient(transport: transport)
-///     …
+///     print(try await client.send(HTTPRequest(url: "https://shop.example.com/prices")).status)
 /// }
 /// ```
 ///
 /// It plays to each request the first exchange, of those that were not played yet, with the same method, URL and body, all of
 /// them compared as they are without secrets (``Cassette/Redaction``); so what is asked twice is answered in order. Header
-/// fields are not compared. A path's segment that was made up for an identifier of an answer fits what it stands for.
+/// fields are not compared. A path's segment that was made up for an identifier of an answer fits what it stands for. An
+/// identifier of a request is that of the first exchange that fits, and of no other from then on: who asks for two orders gets
+/// those of one by one, and those of the other by the other.
 public final class CassetteTransport: HTTPTransport {
     /// How large the body of a request or an answer may be that is recorded: 16 MiB.
     public static let longestBody = 16 << 20
@@ -30,6 +32,9 @@ public final class CassetteTransport: HTTPTransport {
         /// The indices of the exchanges that are left.
         var left: [Int] = []
         var mismatches: [Mismatch] = []
+        /// What the player makes of requests, and what is known of their identifiers.
+        var redactor: Redactor
+        var bindings = StandIn.Bindings()
     }
 
     private let role: Role
@@ -40,7 +45,8 @@ public final class CassetteTransport: HTTPTransport {
     public init(playing cassette: Cassette) {
         role = .player(cassette)
         redaction = cassette.redaction
-        state = Locked(State(left: Array(cassette.exchanges.indices)))
+        let redactor = Redactor(redaction, identifiers: .asked)
+        state = Locked(State(left: Array(cassette.exchanges.indices), redactor: redactor))
     }
 
     /// Creates a transport that sends by another one, and records what comes of it.
@@ -51,7 +57,7 @@ public final class CassetteTransport: HTTPTransport {
     public init(recording transport: any HTTPTransport, redaction: Cassette.Redaction = .init()) {
         role = .recorder(transport)
         self.redaction = redaction
-        state = Locked(State())
+        state = Locked(State(redactor: Redactor(redaction)))
     }
 
     /// Whether exchanges are recorded, and not played.
@@ -140,22 +146,26 @@ public final class CassetteTransport: HTTPTransport {
     }
 
     private func play(_ cassette: Cassette, to request: HTTPRequest, _ body: [UInt8]) throws -> TransportResponse {
-        var redactor = Redactor(redaction)
-        let asked: Cassette.Exchange
-        do throws(Cassette.Malformed) {
-            let raw = RawExchange(request: request, requestBody: body)
-            asked = try Cassette.Exchange(redactor.json(raw), at: "the request")
-        } catch {
-            throw TransportError(.invalidRequest, .neverSent, message: error.description)
-        }
-        let found = try state.withLock { state throws(Mismatch) in
-            let fitting = state.left.firstIndex { cassette.exchanges[$0].differences(from: asked).isEmpty }
-            guard let fitting else {
-                let mismatch = Mismatch(of: asked, with: cassette, left: state.left)
-                state.mismatches.append(mismatch)
-                throw mismatch
+        let raw = RawExchange(request: request, requestBody: body)
+        let found: Int
+        do {
+            found = try state.withLock { state in
+                let asked = try Cassette.Exchange(state.redactor.json(raw), at: "the request")
+                let fitting = state.left.indices.compactMap { index in
+                    let (found, guesses, bindings) =
+                        cassette.exchanges[state.left[index]].differences(from: asked, state.bindings)
+                    return found.isEmpty ? (index, guesses, bindings) : nil
+                }
+                guard let best = fitting.min(by: { $0.1 < $1.1 }) else {
+                    let mismatch = Mismatch(of: asked, with: cassette, left: state.left, state.bindings)
+                    state.mismatches.append(mismatch)
+                    throw mismatch
+                }
+                state.bindings = best.2
+                return state.left.remove(at: best.0)
             }
-            return state.left.remove(at: fitting)
+        } catch let error as Cassette.Malformed {
+            throw TransportError(.invalidRequest, .neverSent, message: error.description)
         }
         return try cassette.exchanges[found].answer()
     }

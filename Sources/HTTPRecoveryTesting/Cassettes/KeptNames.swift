@@ -3,13 +3,18 @@ import HTTPRecovery
 /// Which values of a cassette are kept, by their names.
 struct KeptNames {
     private let names: Set<String>
+    private let segments: Set<String>
 
     init(_ redaction: Cassette.Redaction) {
         names = Set(redaction.keptNames.map(\.inLowercase).filter { !Self.isOfCredential($0) })
+        segments = Set(redaction.keptSegments.map(\.inLowercase))
     }
 
     /// Whether the user wants what has the name.
     func hold(_ name: String) -> Bool { names.contains(name.inLowercase) }
+
+    /// Whether the user wants the segment of a path.
+    func hold(segment: String) -> Bool { segments.contains(segment.inLowercase) }
 
     /// Whether a header field of the name holds nothing that would be secret.
     static func isPlainField(_ name: String) -> Bool {
@@ -29,23 +34,37 @@ struct KeptNames {
 
     /// Whether a value is a protocol's own word or number.
     static func isProtocolWord(_ text: String, of name: String) -> Bool {
-        guard protocolNames.contains(name.inLowercase), text.loggable == text else { return false }
+        let name = name.inLowercase
+        if numberNames.contains(name) {
+            return text.utf8.count < 20 && text.utf8.allSatisfy { $0.isDigit || $0 == 0x2E }
+        }
+        guard protocolNames.contains(name), text.loggable == text else { return false }
         return text.utf8.count < 64 && (text.utf8.count < 20 || text.utf8.count(where: \.isDigit) < 4)
     }
+
+    private static let numberNames: Set<String> = [
+        "error_subcode", "exp", "expires_in", "iat", "interval", "limit", "nbf", "offset", "page", "page_size",
+        "per_page", "retry_after",
+    ]
 
     /// Whether the `code` of an answer is an error's, and not one that somebody could enter.
     static func isErrorCode(_ text: String) -> Bool {
         if text.utf8.allSatisfy(\.isDigit) { return text.utf8.count < 4 }
-        return text.utf8.allSatisfy { $0.isLowercase || "_-.:".utf8.contains($0) }
+        return text.utf8.allSatisfy { $0.isLowercase || "_-.:".utf8.contains($0) } && !isDrawn(text)
             && text.utf8.contains { "_-.:".utf8.contains($0) } && text.utf8.count < 64
     }
 
+    /// Whether a text is groups of four letters without a vowel, as a person is given to enter (RFC 8628 section 6.1).
+    private static func isDrawn(_ text: String) -> Bool {
+        text.utf8.split { !$0.isLowercase }.allSatisfy { group in
+            group.count == 4 && !group.contains { "aeiouy".utf8.contains($0) }
+        }
+    }
+
     private static let protocolNames: Set<String> = [
-        "direction", "error", "error_code", "error_subcode", "error_type", "errorcode", "exp", "expires_in",
-        "factorresult", "factortype", "grant_type", "iat", "interval", "is_transient", "limit", "method", "nbf",
-        "object",
-        "offset", "order", "page", "page_size", "per_page", "prompt", "reason", "response_mode", "response_type",
-        "retry_after", "sort", "status", "strategy", "token_type", "type", "version", "_action", "authindextype",
+        "direction", "error", "error_code", "error_type", "errorcode", "factorresult", "factortype", "grant_type",
+        "is_transient", "method", "object", "order", "prompt", "reason", "response_mode", "response_type", "sort",
+        "status", "strategy", "token_type", "type", "version", "_action", "authindextype",
     ]
 
     /// Whether a name is that of a credential.
@@ -54,7 +73,10 @@ struct KeptNames {
         return credentialWords.contains { plain.holds($0) } || credentialNames.contains(plain)
     }
 
-    private static let credentialNames: Set<String> = ["pin", "otp", "totp", "pwd", "jwt", "code"]
+    private static let credentialNames: Set<String> = [
+        "2fa", "code", "cvc", "cvv", "jwt", "mfa", "otp", "pass", "passwort", "pin", "pincode", "pw", "pwd", "sid",
+        "sig", "ssn", "totp",
+    ]
 
     private static let credentialWords = [
         "password", "passwd", "passcode", "passphrase", "secret", "token", "cookie", "authorization", "credential",
@@ -64,27 +86,70 @@ struct KeptNames {
 
     /// Whether a key reads like a word.
     static func isWord(_ text: some StringProtocol) -> Bool {
-        if text.utf8.starts(with: "\(Redactor.mark)-".utf8) { return true }
+        if StandIn.isName(text) { return true }
         return text.utf8.count < 32 && text.utf8.count(where: \.isDigit) < 4
             && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.~:$*()".utf8.contains($0) }
     }
 
+    /// Whether a key of an object may be kept.
+    static func isKey(_ text: String) -> Bool { isWord(text) && isPronounceable(text) }
+
+    /// Whether the name of an item without a value is one: Base64 ends with such a sign too.
+    static func isNameAlone(_ text: String) -> Bool {
+        isKey(text) && text.utf8.allSatisfy { $0.isLowercase || "-_".utf8.contains($0) }
+    }
+
+    /// Whether a value is an identifier by its name, and no credential: `id`, `order_id`, `orderId`.
+    static func isIdentifier(_ name: String) -> Bool {
+        if isOfCredential(name) { return false }
+        return name.inLowercase == "id" || ["_id", "-id", ".id", "Id", "ID"].contains { name.hasSuffix($0) }
+    }
+
+    /// Whether a text has letters and digits in one word, as passwords have and few words of a protocol.
+    static func mixesDigits(_ text: String) -> Bool {
+        text.utf8.split { !$0.isAlphanumeric }.contains { $0.contains(where: \.isDigit) && !$0.allSatisfy(\.isDigit) }
+    }
+
+    /// Whether a text is the scheme of an authorization (RFC 9110 section 11).
+    static func isScheme(_ text: String) -> Bool { schemes.contains(text.inLowercase) }
+
+    private static let schemes: Set<String> = [
+        "basic", "bearer", "concealed", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate", "ntlm", "oauth",
+        "privatetoken", "ssws", "vapid",
+    ]
+
+    /// Whether a parameter of a challenge says what is wrong or wanted, and holds nothing that is good for anything.
+    static func isOfChallenge(_ name: String) -> Bool { challengeNames.contains(name.inLowercase) }
+
+    private static let challengeNames: Set<String> = [
+        "acr_values", "algorithm", "algs", "as_uri", "authorization_uri", "charset", "domain", "error",
+        "error_description", "error_uri", "max_age", "qop", "realm", "resource_metadata", "scope", "stale", "userhash",
+    ]
+
+    /// Whether a text can be spoken, with a vowel among five letters of each word, and not one in many; few of what is drawn
+    /// at random can.
+    private static func isPronounceable(_ text: some StringProtocol) -> Bool {
+        var (consonants, letters, vowels) = (0, 0, 0)
+        for byte in text.utf8 {
+            guard byte.isLowercase || byte.isUppercase else {
+                consonants = 0
+                continue
+            }
+            letters += 1
+            let isVowel = "aeiouyAEIOUY".utf8.contains(byte)
+            vowels += isVowel ? 1 : 0
+            // A capital begins a word, as in "grantType".
+            consonants = isVowel || byte.isUppercase && consonants > 1 ? 0 : consonants + 1
+            if consonants > 4 { return false }
+        }
+        return letters < 8 || vowels * 6 >= letters
+    }
+
     /// Whether a segment of a path reads like one of a route: letters, with one short number at most, and not in capitals.
-    static func isRoute(_ segment: Substring) -> Bool {
-        guard isWord(segment) else { return false }
-        if segment.utf8.starts(with: "\(Redactor.mark)-".utf8) { return true }
+    static func isRoute(_ segment: String) -> Bool {
+        guard isKey(segment), segment.utf8.count < 25 else { return false }
         let numbers = segment.utf8.split { !$0.isDigit }.count
         guard segment.utf8.contains(where: \.isUppercase) else { return numbers <= 1 }
         return numbers == 0 && segment.utf8.contains(where: \.isLowercase)
     }
-
-    /// Whether what follows a cookie is an attribute.
-    static func isCookieAttribute(_ text: Substring) -> Bool {
-        let name = text.utf8.drop { $0.isOWS }.prefix { $0 != UInt8(ascii: "=") && !$0.isOWS }
-        return cookieAttributes.contains(String(decoding: name, as: UTF8.self).inLowercase)
-    }
-
-    private static let cookieAttributes: Set<String> = [
-        "domain", "expires", "httponly", "max-age", "partitioned", "path", "priority", "samesite", "secure",
-    ]
 }

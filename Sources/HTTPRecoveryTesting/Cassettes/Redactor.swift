@@ -12,30 +12,36 @@ struct RawExchange: Sendable {
 
 /// Makes of exchanges what a cassette may hold; the only way into one.
 struct Redactor {
-    /// What stands for a value that is not kept.
-    static let mark = "redacted"
-
     /// How much of a body that is neither JSON nor a form is searched for what answers may repeat.
     private static let longestLesson = 4096
 
     private let redaction: Cassette.Redaction
-    private let names: KeptNames
-    /// What stands for the texts of answers.
+    let names: KeptNames
+    /// Whose identifiers those of requests are.
+    private let origin: StandIn.Origin
+    /// What stands for the texts of answers and the identifiers of requests.
     private var substitutes: [String: String] = [:]
-    /// What requests held that is not kept.
+    private var counts: [StandIn.Origin: Int] = [:]
+    /// What requests held that is not kept: credentials, and what reads like no word.
     private var secrets: Set<String> = []
+    /// The other texts of requests that are not kept.
+    private var words: Set<String> = []
     private var isAnswer = false
+    /// Whether what is read tells of an error.
+    private var isError = false
 
-    init(_ redaction: Cassette.Redaction) {
+    /// - Parameter origin: Whose requests they are: those that are recorded, or those that a player is asked.
+    init(_ redaction: Cassette.Redaction, identifiers origin: StandIn.Origin = .recorded) {
         self.redaction = redaction
+        self.origin = origin
         names = KeptNames(redaction)
     }
 
     /// The exchange without what is not kept.
     mutating func json(_ raw: RawExchange) -> JSONValue {
         var members: [JSONValue.Member] = [.init("request", request(raw.request, body: raw.requestBody))]
-        isAnswer = true
-        defer { isAnswer = false }
+        (isAnswer, isError) = (true, (raw.head?.status.code ?? 0) >= 400)
+        defer { (isAnswer, isError) = (false, false) }
         if let head = raw.head { members += fields(head.headerFields) + body(raw.body, head.headerFields) }
         members.append(.init("status", .number(JSONValue.Number(raw.head?.status.code ?? 0))))
         if let error = raw.error {
@@ -48,28 +54,52 @@ struct Redactor {
 
     /// The request without what is not kept.
     mutating func request(_ request: HTTPRequest, body bytes: [UInt8]) -> JSONValue {
+        // What they hold as a credential is none of a route's words.
+        let rest = fields(request.headerFields) + body(bytes, request.headerFields)
         let members: [JSONValue.Member] = [
             .init("method", .string(request.method.rawValue)), .init("origin", .string("\(Origin(of: request))")),
             .init("path", .string(target(request.path ?? "/"))),
         ]
-        let rest = fields(request.headerFields) + body(bytes, request.headerFields)
         return JSONValue.object(members + rest).withSortedKeys
     }
 
     // MARK: Values
 
     /// What stands for a text that is not kept.
-    private mutating func substitute(for text: String, of name: String) -> String {
+    mutating func substitute(for text: String, of name: String) -> String {
         if text.isEmpty { return text }
         guard isAnswer else {
             learn(text, of: name)
-            return Self.mark
+            return KeptNames.isIdentifier(name) ? identifier(text) : StandIn.mark
         }
         if let known = substitutes[text] { return known }
-        let name = "\(Self.mark)-\(substitutes.count + 1)"
+        let name = newName(.answer)
         let substitute = Self.token(like: text, named: name) ?? name
         substitutes[text] = substitute
         return substitute
+    }
+
+    /// What stands for a segment of a path, which is an identifier in a request.
+    mutating func substitute(forSegment text: String, behind name: String) -> String {
+        if isAnswer { return substitute(for: text, of: name) }
+        learn(text, of: name)
+        return identifier(text)
+    }
+
+    /// What stands for an identifier of a request: the same wherever it occurs, in answers too.
+    private mutating func identifier(_ text: String) -> String {
+        if StandIn.isName(text) { return text }
+        if let known = substitutes[text] { return known }
+        // An answer's would have to remain one.
+        guard Self.token(like: text, named: "") == nil else { return StandIn.mark }
+        let name = newName(origin)
+        substitutes[text] = name
+        return name
+    }
+
+    private mutating func newName(_ origin: StandIn.Origin) -> String {
+        counts[origin, default: 0] += 1
+        return StandIn.name(origin, counts[origin] ?? 1)
     }
 
     /// A token that nobody has signed, with the times of a JSON Web Token and nothing else of it; nil for what is none.
@@ -87,34 +117,56 @@ struct Redactor {
 
     /// Takes note of what a request holds: answers may repeat it.
     private mutating func learn(_ text: String, of name: String) {
-        let parts = [text] + text.split { !($0.isLetter || $0.isNumber || "-_.~+/%@".contains($0)) }.map(String.init)
-        secrets.formUnion(
-            parts.filter { $0.utf8.count >= 6 && (KeptNames.isOfCredential(name) || !KeptNames.isWord($0)) }
-        )
+        let parts = text.split { !($0.isLetter || $0.isNumber || "-_.~+/%@".contains($0)) }.map(String.init)
+        let isCredential = KeptNames.isOfCredential(name)
+        if parts.count == 2, parts[0].inLowercase == "basic", let pair = Base64.decode(parts[1].utf8) {
+            for half in pair.split(separator: UInt8(ascii: ":"), maxSplits: 1) {
+                learn(String(decoding: half, as: UTF8.self), of: name)
+            }
+        }
+        for part in [text] + parts where part.utf8.count >= 5 && !KeptNames.isScheme(part) && !StandIn.isName(part) {
+            if isCredential || part.utf8.count >= 6 && !KeptNames.isWord(part) {
+                secrets.insert(part)
+            } else if part.utf8.count <= 128 {
+                words.insert(part)
+            }
+        }
     }
 
     /// What an answer's text is known as, if it is no word.
-    private func known(_ text: String) -> String? {
+    func known(_ text: String) -> String? {
         KeptNames.isWord(text) || text.utf8.count < 6 ? nil : substitutes[text]
     }
 
+    /// Whether a request has held the text as a credential, or as what reads like no word.
+    func isSecret(_ text: String) -> Bool { secrets.contains(text) }
+
     /// A text that is kept, without what an answer repeats of a request, and with what an answer's text is known as.
-    private func kept(_ text: String) -> String {
+    ///
+    /// - Parameter isFree: Whether it may be a sentence, in which words of a request are repeated too.
+    func kept(_ text: String, isFree: Bool = false) -> String {
         if let known = known(text) { return known }
         guard isAnswer else { return text }
         // The longer ones first: none leaves a part of another.
-        return secrets.filter { text.holds($0) }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
-            .reduce(text) { $0.replacing($1, with: Self.mark) }
+        func sorted(_ texts: Set<String>) -> [String] {
+            texts.filter { text.holds($0) }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        }
+        let plain = sorted(secrets).reduce(text) { $0.replacing(bytesOf: $1, with: StandIn.mark) }
+        guard isFree else { return plain }
+        return sorted(words).reduce(plain) { $0.replacing(bytesOf: $1, with: StandIn.mark, asWord: true) }
     }
 
-    private mutating func value(_ text: String, of name: String) -> String {
-        if names.hold(name) { return kept(text) }
-        return KeptNames.isProtocolWord(text, of: name) ? text : substitute(for: text, of: name)
+    mutating func value(_ text: String, of name: String) -> String {
+        // All of a value with such a name is what is wanted.
+        if names.hold(name) { return kept(text, isFree: !words.contains(text)) }
+        let isKept = KeptNames.isProtocolWord(text, of: name) && (isAnswer || !KeptNames.mixesDigits(text))
+        return isKept && !(isAnswer && secrets.contains(text)) ? text : substitute(for: text, of: name)
     }
 
     /// The name is one of one-time and authorization codes as well, in requests and in URLs.
     private func isErrorCode(_ text: String, of name: String) -> Bool {
-        isAnswer && name.inLowercase == "code" && KeptNames.isErrorCode(text)
+        guard isAnswer, name.inLowercase == "code", !secrets.contains(text) else { return false }
+        return KeptNames.isErrorCode(text) && (isError || text.utf8.allSatisfy(\.isDigit))
     }
 
     private mutating func value(_ value: JSONValue, of name: String) -> JSONValue {
@@ -130,9 +182,13 @@ struct Redactor {
             return .number(JSONValue.Number(0))
         case .array(let elements): return .array(elements.map { self.value($0, of: name) })
         case .object(let members):
+            let isAround = isError
+            defer { isError = isAround }
             return .object(
                 members.map { member in
-                    let key = KeptNames.isWord(member.key) || names.hold(member.key) ? member.key : Self.mark
+                    isError = isAround || ["error", "errors"].contains(member.key)
+                    let isKept = names.hold(member.key) || KeptNames.isKey(member.key)
+                    let key = isKept && !(isAnswer && secrets.contains(member.key)) ? member.key : StandIn.mark
                     return JSONValue.Member(key, self.value(member.value, of: member.key))
                 }
             )
@@ -140,43 +196,6 @@ struct Redactor {
     }
 
     // MARK: Parts of messages
-
-    private mutating func fields(_ fields: HTTPFields) -> [JSONValue.Member] {
-        var lines: [String: [JSONValue]] = [:]
-        for field in fields {
-            let name = field.name.canonicalName
-            // It would not be that of the body which is kept.
-            if name == "content-length" { continue }
-            let text: String
-            switch name {
-            case "location", "content-location": text = target(field.value)
-            case "set-cookie": text = cookie(field.value)
-            case "www-authenticate": text = kept(challenge(field.value))
-            case _ where names.hold(name) || KeptNames.isPlainField(name): text = kept(field.value)
-            default: text = substitute(for: field.value, of: name)
-            }
-            lines[name, default: []].append(.string(text))
-        }
-        guard !lines.isEmpty else { return [] }
-        let members = lines.map { JSONValue.Member($0, $1.count == 1 ? $1[0] : .array($1)) }
-        return [.init("headers", .object(members))]
-    }
-
-    /// A challenge, without the token of those that have one.
-    private mutating func challenge(_ text: String) -> String {
-        let parts = text.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, ["negotiate", "ntlm"].contains(String(parts[0]).inLowercase) else { return text }
-        return "\(parts[0]) \(substitute(for: String(parts[1]), of: "token"))"
-    }
-
-    /// A cookie by name and attributes.
-    private mutating func cookie(_ text: String) -> String {
-        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
-        let pair = (parts.first ?? "").split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard pair.count == 2, KeptNames.isWord(pair[0]) else { return Self.mark }
-        let attributes = parts.dropFirst().filter(KeptNames.isCookieAttribute).map { ";\($0)" }
-        return "\(pair[0])=\(substitute(for: String(pair[1]), of: "cookie"))" + attributes.joined()
-    }
 
     private mutating func body(_ bytes: [UInt8], _ fields: HTTPFields) -> [JSONValue.Member] {
         if bytes.isEmpty { return [] }
@@ -189,53 +208,11 @@ struct Redactor {
         }
         guard redaction.keepsOtherBodies else {
             if !isAnswer { learn(String(decoding: bytes.prefix(Self.longestLesson), as: UTF8.self), of: "") }
-            return [.init("body", .string(Self.mark))]
+            return [.init("body", .string(StandIn.mark))]
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return [.init("body_base64", .string(Base64.encode(bytes)))]
         }
-        return [.init("body", .string(kept(text)))]
-    }
-
-    /// A URL or its path and query, without userinfo and fragment.
-    private mutating func target(_ text: String) -> String {
-        let whole = text.prefix { $0 != "#" }
-        let parts = whole.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        var path = parts.first ?? ""
-        var start = ""
-        if let scheme = path.utf8.range(of: "://".utf8) {
-            let end = path[scheme.upperBound...].firstIndex(of: "/") ?? path.endIndex
-            let authority = String(path[scheme.upperBound..<end])
-            start = "\(Origin(scheme: String(path[..<scheme.lowerBound]), authority: authority))"
-            path = path[end...]
-        }
-        var before = ""
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
-            defer { before = String(segment) }
-            if let known = known(String(segment)) { return known }
-            if names.hold(before) || KeptNames.isRoute(segment) { return String(segment) }
-            return substitute(for: String(segment), of: before)
-        }
-        return start + segments.joined(separator: "/") + (parts.count == 2 ? "?\(items(String(parts[1])))" : "")
-    }
-
-    /// The items of a query or a form.
-    private mutating func items(_ text: String) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { item in
-            let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let name = pair.first.map(Self.decoded), pair.count == 2 else {
-                return KeptNames.isWord(item) ? String(item) : substitute(for: String(item), of: "")
-            }
-            let key = KeptNames.isWord(name) || names.hold(name) ? pair[0] : Self.mark
-            let plain = Self.decoded(pair[1])
-            let shown = value(plain, of: name)
-            return "\(key)=\(shown == plain ? pair[1] : shown)"
-        }
-        .joined(separator: "&")
-    }
-
-    private static func decoded(_ text: String) -> String {
-        let spaced = text.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
-        return String(decoding: PercentEncoding.decode(spaced).bytes, as: UTF8.self)
+        return [.init("body", .string(kept(text, isFree: true)))]
     }
 }

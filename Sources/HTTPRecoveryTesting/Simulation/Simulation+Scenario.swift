@@ -19,7 +19,7 @@ extension Simulation {
             reader = try SettingsReader(scenario, at: "the scenario", keys: keys, isRoot: true)
             options = try reader.object("options", keys: SettingsReader.optionKeys.union(["provider"]))
             // What is absent is off: there are retries then whose number nothing bounds.
-            self.init(try options?.settings(base: .nothing) ?? .nothing)
+            self.init(try options?.settings(base: nil) ?? .nothing)
             if let options, ["preset", "max_attempts"].allSatisfy({ options.value($0) == nil }),
                 ["backoff", "budget"].contains(where: { options.value($0) != nil })
             {
