@@ -213,6 +213,15 @@ struct ServerDelayTests {
             nil
         ),
         DelayRow("403 that does not say", status: 403, [("X-RateLimit-Reset", "1767225660")], nil),
+        // Without a limit that is used up it is not known what was refused.
+        DelayRow("403 with a time alone", status: 403, [("X-RateLimit-Retry-After", "12")], nil),
+        DelayRow("503 with a time alone", status: 503, [("X-RateLimit-Retry-After", "12")], nil),
+        DelayRow(
+            "503 with a time and nothing left",
+            status: 503,
+            [("X-RateLimit-Retry-After", "12"), ("X-RateLimit-Remaining", "0")],
+            12
+        ),
         DelayRow(
             "403 with nothing left, behind a family that does not say",
             status: 403,

@@ -41,7 +41,7 @@ struct Gates: Admission {
         case (true, .indefinite, _): opensAt = nil
         default: return nil
         }
-        let credential = await context.credential(of: attempt.request)
+        let credential = await context.presentedCredential(of: attempt.request)
         let scope = isLockout ? .account : outcome.scope
         guard var key = Self.keys(for: scope, attempt, credential, context).first else { return nil }
         if let answering { key.origin = answering }

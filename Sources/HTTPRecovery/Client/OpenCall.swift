@@ -19,6 +19,9 @@ struct OpenCall: Sendable {
         body?.isInMemory == true ? nil : BodyFailures()
     }
 
+    /// Whether the body is a stream, which may throw.
+    var notesBody: Bool { failures != nil }
+
     /// The body, from which it is known what it throws; nil for one that throws nothing.
     func noting(_ body: MessageBody?) -> MessageBody? {
         guard let failures else { return nil }

@@ -71,17 +71,25 @@ public struct RecoveringClient: Sendable {
         let call = try begin(request, body, options)
         defer { end(call) }
         do {
-            var response: RecoveredResponse
-            if let noted = call.noting(body) {
-                response = try await pipeline.run(request, body: noted, adjusted: call.context)
-            } else {
-                response = try await pipeline.run(request, body: body, adjusted: call.context)
-            }
+            var response =
+                if call.notesBody {
+                    try await run(request, noting: body, call)
+                } else {
+                    try await pipeline.run(request, body: body, adjusted: call.context)
+                }
             try call.accept(&response)
             return response
         } catch {
             throw call.error(for: error, request)
         }
+    }
+
+    /// Runs the pipeline with a body that is a stream; apart, as most calls have none, and wait with what they hold.
+    @inline(never)
+    private func run(_ request: HTTPRequest, noting body: MessageBody?, _ call: OpenCall) async throws
+        -> RecoveredResponse
+    {
+        try await pipeline.run(request, body: call.noting(body), adjusted: call.context)
     }
 
     /// Takes note of a call that begins.

@@ -90,6 +90,7 @@ extension CallDriver {
         guard let turn = round.turn else { return .waited }
         let (time, record) = (context.runtime.time, context.record)
         let start = time.now
+        context.tellOfLine(atMost: limit, reason: outcome.kind)
         defer {
             let waited = History.Wait(reason: outcome.kind, duration: start.duration(to: time.now))
             if waited.duration > .zero { record.append([.wait(waited)]) }

@@ -16,19 +16,20 @@ extension CallDriver {
             return try await drive(request, body, context, next, by: engine, firstResult: nil)
         }
         let inner = engine.inner(context, next)
-        let response: RecoveredResponse
+        let firstResult: Result<RecoveredResponse, any Error>
         do {
-            response = try await next.run(request, body: body, adjusted: inner)
+            let response = try await next.run(request, body: body, adjusted: inner)
+            if response.isOwnSuccess {
+                if let left = engine.conclude(response, request, inner) { _ = await carryOut(left) }
+                return response
+            }
+            firstResult = .success(response)
         } catch {
             // What was cancelled before it began has never been.
             if error is CancellationError, context.isStraight, context.record.attempts == 0 { throw error }
-            return try await drive(request, body, context, next, by: engine, firstResult: .failure(error))
+            firstResult = .failure(error)
         }
-        guard response.isOwnSuccess else {
-            return try await drive(request, body, context, next, by: engine, firstResult: .success(response))
-        }
-        if let left = engine.conclude(response, request, inner) { _ = await carryOut(left) }
-        return response
+        return try await drive(request, body, context, next, by: engine, firstResult: firstResult)
     }
 
     /// Goes on with a call.

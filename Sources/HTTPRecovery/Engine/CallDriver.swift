@@ -78,7 +78,7 @@ struct CallDriver {
         case .queue: return .queued(behind: await joinQueue())
         case .stand(let limit, let outcome): return try await stand(atMost: limit, because: outcome)
         case .wait(let delay, let reason):
-            try await context.wait(delay, reason: reason)
+            try await context.wait(delay, reason: reason, cause: state.waitCause)
             return .waited
         case .repair(let repair, let outcome):
             switch try await repair.result(after: outcome, response: response, context: context) {

@@ -84,6 +84,8 @@ struct CallState: Sendable {
     private var cause = History.Cause.call
     private var isDue = true
     private var pending = Pending.nothing
+    /// Who holds the call up while it waits.
+    private(set) var waitCause = RecoveryEvent.WaitCause.backoff
     /// The attempts that count: all but the free replay after a repair.
     private(set) var attempts = 0
     private var lockouts = 0
@@ -236,7 +238,7 @@ struct CallState: Sendable {
         case .retry(let delay, let isRestarting):
             if isRestarting { backoff = (Backoff.Progress(), start: attempts) }
             // What was not sent is planned already, and paid for.
-            guard wasSent else { return pause(delay, outcome.kind, hasQueue: hasQueue, remaining: nil) }
+            guard wasSent else { return pause(delay, outcome.kind, hasQueue: hasQueue, cause: .gate, remaining: nil) }
             cause = .retry(after: outcome.kind)
             isDue = delay <= .zero
             pending = isDue ? .nothing : .wait(delay, outcome.kind, hasQueue: hasQueue)
@@ -249,7 +251,7 @@ struct CallState: Sendable {
         switch pending {
         case .nothing: admitWhenDue()
         case .wait(let delay, let reason, let hasQueue):
-            pause(delay, reason, hasQueue: hasQueue, remaining: remaining)
+            pause(delay, reason, hasQueue: hasQueue, cause: hasQueue ? .gate : .backoff, remaining: remaining)
         case .decision(let outcome): decide(about: outcome, hasQueue: false, remaining: remaining, random: random)
         }
     }
@@ -265,10 +267,11 @@ struct CallState: Sendable {
         random: () -> Double
     ) -> Action {
         guard let delay = Self.duration(of: stated, own) else { return stated }
+        let cause = waitCause
         let plan = planned(remaining: remaining, random: random)
         guard let length = Self.duration(of: plan, pending) else { return plan }
         if length > delay { return plan }
-        pending = own
+        (pending, waitCause) = (own, cause)
         return stated
     }
 
@@ -286,6 +289,7 @@ struct CallState: Sendable {
         _ delay: Duration,
         _ reason: Outcome.Kind,
         hasQueue: Bool,
+        cause: RecoveryEvent.WaitCause,
         remaining: Duration?
     ) -> Action {
         guard delay > .zero else { return admitWhenDue() }
@@ -293,7 +297,7 @@ struct CallState: Sendable {
             let stop: History.StopReason = remaining <= .zero ? .deadlinePassed : .deadlineWouldPass
             return .fail(failure ?? Outcome(reason), stop, needed: delay)
         }
-        pending = .wait(delay, reason, hasQueue: false)
+        (pending, waitCause) = (.wait(delay, reason, hasQueue: false), cause)
         return hasQueue ? .queue : .wait(delay, reason)
     }
 
@@ -311,6 +315,7 @@ struct CallState: Sendable {
         // The caller's deadline is the stricter word if both bounds are passed.
         if let remaining, delay >= remaining { return .fail(outcome, .deadlineWouldPass, needed: delay) }
         if delay > rules.maxWait { return .fail(outcome, .waitExceedsLimit, needed: delay) }
+        waitCause = .pace
         return .wait(delay, outcome.kind)
     }
 }

@@ -34,6 +34,9 @@ public struct RecoveryEvent: Sendable {
         case failure(number: Int, Outcome)
         /// A wait begins.
         case wait(reason: Outcome.Kind, duration: Duration, until: Timestamp)
+        /// The call stands in the line of an admission from now on, until its turn comes, and no longer than that; with the
+        /// next event of the call it has left the line.
+        case line(reason: Outcome.Kind, atMost: Duration, until: Timestamp)
         /// The request will be sent again, as attempt `number`.
         case retry(number: Int, reason: Outcome.Kind)
         /// The renewal of a credential ended.
@@ -46,7 +49,8 @@ public struct RecoveryEvent: Sendable {
         case challenge(kind: String, destination: String?)
         /// A circuit breaker has changed its state, by the words of `Recovery.CircuitBreaker.State`; with how long it is open.
         case breaker(state: String, opensAfter: Duration?)
-        /// The shared store stopped to answer, or answers again; it belongs to no call.
+        /// The shared store stopped to answer, or answers again; or it is the one of credentials that are renewed for nobody's
+        /// call. It belongs to no call.
         case store(SharedState.Health)
         /// The call ends with an error.
         case givingUp(Outcome, reason: History.StopReason, retryAfter: Duration?, until: Timestamp?)
@@ -75,6 +79,10 @@ public struct RecoveryEvent: Sendable {
     /// What happened.
     public var kind: Kind
 
+    /// What has the call wait; nil for an event that is neither ``Kind/wait(reason:duration:until:)`` nor
+    /// ``Kind/line(reason:atMost:until:)``.
+    public var waitCause: WaitCause?
+
     /// Creates an event.
     public init(
         call: Int,
@@ -83,7 +91,8 @@ public struct RecoveryEvent: Sendable {
         method: String? = nil,
         url: String? = nil,
         time: TimeSource.Instant,
-        kind: Kind
+        kind: Kind,
+        waitCause: WaitCause? = nil
     ) {
         self.call = call
         self.parent = parent
@@ -92,5 +101,6 @@ public struct RecoveryEvent: Sendable {
         self.url = url
         self.time = time
         self.kind = kind
+        self.waitCause = waitCause
     }
 }

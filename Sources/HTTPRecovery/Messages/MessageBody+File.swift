@@ -9,20 +9,17 @@ import Darwin
 extension MessageBody {
     /// Creates a body from a file, which is opened anew for each reading.
     ///
-    /// The length is taken now; a file that shrinks before it is sent ends the request with an error. It is read on a
-    /// thread of its own, so that a slow disk holds up no other task.
+    /// It is opened now, on the caller's thread, for its length; a file that shrinks before it is sent ends the request with
+    /// an error. It is read on a thread of its own, so that a slow disk holds up no other task then.
     ///
     /// - Parameters:
     ///   - path: The file's path.
     ///   - chunkSize: The size of the pieces in bytes; at least 1.
-    /// - Throws: ``MessageBody/ReadError/unreadableFile(path:errno:)`` when the file cannot be opened.
+    /// - Throws: ``MessageBody/ReadError/unreadableFile(path:errno:)`` when the file cannot be opened, and for what is no
+    ///   regular file: with `EISDIR` for a directory, else with `EINVAL`. A pipe is not waited for.
     public init(file path: String, chunkSize: Int = 65_536) throws {
-        let file = try FileChunks.open(path)
-        var status = stat()
-        guard unsafe fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw MessageBody.ReadError.unreadableFile(path: path, errno: errno == 0 ? EINVAL : errno)
-        }
-        self.init(length: Int(status.st_size)) { FileChunks(path: path, size: Swift.max(1, chunkSize)) }
+        let length = try FileChunks.open(path).length
+        self.init(length: length) { FileChunks(path: path, size: Swift.max(1, chunkSize)) }
     }
 }
 
@@ -33,9 +30,21 @@ private struct FileChunks: AsyncSequence, Sendable {
     /// An open file, closed with its last reference.
     final class OpenFile: Sendable {
         let descriptor: Int32
+        let length: Int
 
-        init(descriptor: Int32) {
+        /// - Throws: ``MessageBody/ReadError`` for what is no regular file.
+        init(descriptor: Int32, _ path: String) throws {
             self.descriptor = descriptor
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else {
+                length = 0
+                throw MessageBody.ReadError.unreadableFile(path: path, errno: errno)
+            }
+            length = Int(status.st_size)
+            let sort = status.st_mode & S_IFMT
+            guard sort == S_IFREG else {
+                throw MessageBody.ReadError.unreadableFile(path: path, errno: sort == S_IFDIR ? EISDIR : EINVAL)
+            }
         }
 
         deinit {
@@ -63,15 +72,17 @@ private struct FileChunks: AsyncSequence, Sendable {
     let size: Int
 
     static func open(_ path: String) throws -> OpenFile {
+        // Not blocking: a pipe in the file's place must hold nobody up.
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
         #if canImport(Glibc)
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe Glibc.open(path, flags)
         #elseif canImport(Musl)
-        let descriptor = unsafe Musl.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe Musl.open(path, flags)
         #else
-        let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe Darwin.open(path, flags)
         #endif
         guard descriptor >= 0 else { throw MessageBody.ReadError.unreadableFile(path: path, errno: errno) }
-        return OpenFile(descriptor: descriptor)
+        return try OpenFile(descriptor: descriptor, path)
     }
 
     /// The next bytes of a file; nil at its end.

@@ -13,7 +13,7 @@ extension MessageBody {
             switch self {
             case .alreadyConsumed: "the body is a stream that was read before; it cannot be read a second time"
             case .tooLarge(let limit): "the body is larger than the limit of \(limit) bytes"
-            case .unreadableFile(let path, let errno): "the file \(path) cannot be read (errno \(errno))"
+            case .unreadableFile(let path, let errno): "the file \(path) cannot be read (\(errno.systemErrorText))"
             }
         }
     }

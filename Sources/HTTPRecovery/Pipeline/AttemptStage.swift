@@ -69,8 +69,7 @@ final class AttemptStage: Sendable {
             guard let limit = note(received, of: attempt, context) else {
                 return judge(received, request, attempt, context)
             }
-            let beginning = try await BodyReader.beginning(of: received, upTo: limit)
-            return judge(beginning, of: received, request, attempt, context)
+            return try await judge(received, readingUpTo: limit, request, attempt, context)
         } catch {
             throw failed(error, request, attempt, context)
         }
@@ -110,6 +109,19 @@ final class AttemptStage: Sendable {
         let buffering = context.options.buffering
         guard buffering == .streamed else { return buffering.limit }
         return received.head.status.kind == .successful ? nil : Self.errorBodyLimit
+    }
+
+    /// Classifies a response by the beginning of its body, for which it waits.
+    @inline(never)
+    private func judge(
+        _ received: TransportResponse,
+        readingUpTo limit: Int,
+        _ request: HTTPRequest,
+        _ attempt: Attempt,
+        _ context: CallContext
+    ) async throws -> RecoveredResponse {
+        let beginning = try await BodyReader.beginning(of: received, upTo: limit)
+        return judge(beginning, of: received, request, attempt, context)
     }
 
     /// Classifies a response by the beginning of its body.

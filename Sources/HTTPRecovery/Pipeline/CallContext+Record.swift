@@ -14,6 +14,8 @@ extension CallContext {
             var attempts = 0
             /// Those of the last attempt that has ended.
             var lastAttempt = AttemptTimes(elapsed: .zero, end: .zero)
+            /// What a layer has read to say whose credential it is going to attach.
+            var foreseen: (any AnyObject & Sendable)?
             /// What gives back what was paid for requests that continued the call.
             var refunds: [@Sendable () -> Void] = []
         }
@@ -155,6 +157,12 @@ extension CallContext {
         /// Those of the attempt that has ended last.
         var lastAttempt: AttemptTimes {
             state.withLock { $0.lastAttempt }
+        }
+
+        /// What a layer has read to say whose credential it is going to attach: it attaches that, and reads it once.
+        package var foreseen: (any AnyObject & Sendable)? {
+            get { state.withLock { $0.foreseen } }
+            nonmutating set { state.withLock { $0.foreseen = newValue } }
         }
 
         /// The attempts that were begun so far.

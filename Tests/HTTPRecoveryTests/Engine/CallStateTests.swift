@@ -135,6 +135,63 @@ import Testing
         #expect(call.next(.delayed(.seconds(61), because: limit)) == "fail rate_limited deadline_would_pass 61.0")
     }
 
+    @Test(arguments: [
+        (5.001, "wait 5.0 rate_limited"), (5, "fail rate_limited deadline_would_pass 5.0"),
+        (0, "fail rate_limited deadline_would_pass 5.0"),
+    ])
+    func noPlaceIsWaitedForThatComesWithTheDeadline(left: Double, action: String) {
+        var call = Call(.pass)
+        _ = call.next(.begun)
+        call.remaining = .seconds(left)
+        #expect(call.next(.delayed(.seconds(5), because: Outcome(.rateLimited))) == action)
+    }
+
+    /// What the admissions have taken of the time counts, once they have let the retry go.
+    @Test(arguments: [
+        (2.001, "wait 2.0 unavailable"), (2, "fail unavailable deadline_would_pass 2.0"),
+        (0.001, "fail unavailable deadline_would_pass 2.0"), (0, "fail unavailable deadline_passed 2.0"),
+        (-1, "fail unavailable deadline_passed 2.0"),
+    ])
+    func noWaitIsBegunThatWouldEndWithTheDeadline(left: Double, action: String) {
+        var call = Call(.retry(after: .seconds(2)))
+        call.remaining = .seconds(10)
+        _ = call.all(.begun, .admitted, failed())
+        call.remaining = .seconds(left)
+        #expect(call.next(.admitted) == action)
+    }
+
+    /// Of two that take as long it is the admission's place, which would be lost.
+    @Test(arguments: [
+        (1.0, "wait 2.0 unavailable", RecoveryEvent.WaitCause.backoff), (2, "wait 2.0 rate_limited", .pace),
+        (3, "wait 3.0 rate_limited", .pace),
+    ])
+    func whatTakesLongerIsWaitedForAndNamed(place: Double, action: String, cause: RecoveryEvent.WaitCause) {
+        var call = Call(.retry(after: .seconds(2)))
+        _ = call.all(.begun, .admitted, failed())
+        #expect(call.next(.delayed(.seconds(place), because: Outcome(.rateLimited))) == action)
+        #expect(call.state.waitCause == cause)
+    }
+
+    @Test func aWaitHasACause() {
+        let refused = Outcome(.rateLimited)
+        var redirect = Outcome(.misconfigured, status: 302)
+        redirect.retryAfter = .seconds(2)
+        let histories: [([CallState.Event], RecoveryEvent.WaitCause)] = [
+            ([.begun, .admitted, failed(), .admitted], .backoff),
+            ([.begun, .admitted, failed(hasQueue: true), .admitted, .queued(behind: 0)], .gate),
+            ([.begun, .held(because: refused, hasQueue: true), .queued(behind: 0)], .gate),
+            ([.begun, .held(because: refused, hasQueue: false)], .gate),
+            ([.continued(following: redirect), .admitted], .gate),
+            ([.begun, .delayed(.seconds(2), because: refused)], .pace),
+            ([.begun, .delayed(.seconds(2), because: refused), .waited, .admitted, failed(), .admitted], .backoff),
+        ]
+        for (index, (events, cause)) in histories.enumerated() {
+            var call = Call(.retry(after: .seconds(2)))
+            let last = events.map { call.next($0) }.last
+            #expect(last?.hasPrefix("wait 2.0 ") == true && call.state.waitCause == cause, "\(index)")
+        }
+    }
+
     @Test func aTurnIsWaitedForWithinTheBounds() {
         var call = Call(.pass)
         let full = Outcome(.unavailable)
@@ -194,6 +251,9 @@ import Testing
                 "admit follow_up later", "wait 3.0 unavailable", "admit follow_up", "attempt follow_up",
             ]
         )
+        cause.retryAfter = .zero
+        call = Call(.retry(after: .seconds(3)))
+        #expect(call.all(.continued(following: cause), .admitted) == ["admit follow_up", "attempt follow_up"])
         call = Call(.retry(after: .seconds(3)))
         _ = call.next(.continued(following: cause))
         #expect(call.next(.refused(.budgetExhausted, because: nil)) == "fail misconfigured budget_exhausted")

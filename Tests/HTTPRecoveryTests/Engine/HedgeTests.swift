@@ -48,6 +48,10 @@ import Testing
                     let canGoOn = mayHedge && sent < most && !isExact
                     #expect((action == .finish) == (isDecisive || (running == 0 && !canGoOn)))
                     #expect((action == .postpone(.seconds(2))) == (isExact && running > 0))
+                } else if draw == 6, running > 0, sent > 1 {
+                    (running, mayHedge) = (running - 1, false)
+                    action = plan.next(after: .lost)
+                    #expect(action == (running > 0 ? .wait : .finish))
                 } else {
                     action = plan.next(after: .due)
                 }
@@ -55,6 +59,7 @@ import Testing
                 if isAsking { #expect(mayHedge && sent < most) }
                 #expect(sent <= most)
                 if action == .finish { break steps }
+                if !isAsking { #expect(plan.isOpen == (mayHedge && sent < most)) }
                 #expect(running > 0 || isAsking, "somebody is waited for")
             }
         }
@@ -201,6 +206,58 @@ import Testing
         }
         await #expect(throws: RecoveryError.self) { try await other.sendSkippingWaits() }
         #expect(other.transport.received.count == 1 && breaker.state(for: PlannedAttempt(Bench.get)) == .open)
+    }
+
+    /// What a server does that takes its time.
+    private static func slow(_ delay: Duration, on clock: ManualClock) -> ScriptedTransport.Step {
+        let time = clock.timeSource()
+        return .run { _ in
+            try await time.sleep(for: delay)
+            return .scripted(200)
+        }
+    }
+
+    /// As soon as twenty answers are known; what has failed, and at once, says nothing of how long an answer takes.
+    @Test(arguments: [(19, 10), (20, 1)])
+    func theDelayBeforeAHedgeIsAQuantileOfWhatAnswersHaveTaken(answers: Int, delay: Int) async throws {
+        let clock = ManualClock()
+        let failures = Array(repeating: ScriptedTransport.Step.status(404), count: 30)
+        let successes = Array(repeating: Self.slow(.seconds(1), on: clock), count: answers)
+        let bench = Bench(failures + successes + [.hang], clock: clock) {
+            Recovery(hedging: .init(after: .seconds(10), quantile: 0.25)) {}
+        }
+        for _ in 0..<(30 + answers) { _ = try? await bench.sendSkippingWaits() }
+        let before = clock.now.offset
+        _ = try await bench.sendSkippingWaits()
+        #expect(clock.now.offset - before == .seconds(delay))
+        #expect(bench.transport.received.count == 30 + answers + 2)
+    }
+
+    /// A second reading would find nothing, or the rest of the first.
+    @Test(arguments: [false, true])
+    func aBodyThatCanBeReadOnceIsNotHedged(isOnce: Bool) async throws {
+        let clock = ManualClock()
+        let recovery = Recovery(budget: .ratio(.init(ratio: 0, burst: 3)), hedging: .init(after: .seconds(1))) {}
+        let bench = Bench([Self.slow(.seconds(5), on: clock)], clock: clock) { recovery }
+        var put = Bench.get
+        put.method = .put
+        let (stream, continuation) = AsyncStream.makeStream(of: ArraySlice<UInt8>.self)
+        continuation.yield([1, 2, 3])
+        continuation.finish()
+        let body = isOnce ? MessageBody(once: stream) : MessageBody([1, 2, 3])
+        #expect(try await bench.sendSkippingWaits(put, body: body).status == .ok)
+        #expect(bench.transport.received.map(\.body) == Array(repeating: [1, 2, 3], count: isOnce ? 1 : 2))
+        #expect(bench.clock.now.offset == .seconds(isOnce ? 5 : 1))
+        #expect(recovery.budgetLeft(for: put, at: bench.client.runtime.time.now) == (isOnce ? 3 : 2))
+    }
+
+    /// The second attempt of three has one more beside it, whatever hedging would allow.
+    @Test func hedgesOfARetryCountAmongTheAttemptsOfTheCall() async throws {
+        let bench = Bench([.status(503, ["retry-after": "1"])], then: .hang, enforcesTimeouts: false) {
+            Recovery(maxAttempts: 3, hedging: .init(after: .seconds(1), maxAttempts: 5)) { RateLimitBackoff() }
+        }
+        await #expect(throws: RecoveryError.self) { try await bench.sendSkippingWaits() }
+        #expect(bench.transport.received.count == 3)
     }
 
     @Test func cancellationEndsAllOfThem() async throws {

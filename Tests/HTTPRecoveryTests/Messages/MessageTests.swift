@@ -55,7 +55,31 @@ import Glibc
         #expect(body.length == 100_000)
         for _ in 1...2 { #expect(try await body.collect(upTo: 100_000).count == 100_000) }
         #expect(throws: MessageBody.ReadError.self) { try MessageBody(file: "/nonexistent/file") }
-        #expect(throws: MessageBody.ReadError.self) { try MessageBody(file: "/tmp") }
+    }
+
+    /// A pipe that nobody writes to holds nobody up, and what is there is told from what is missing.
+    @Test func whatIsNoRegularFileIsNoBody() async throws {
+        let path = "/tmp/http-recovery-pipe-\(getpid())"
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        defer { unsafe unlink(path) }
+        for (path, code) in [("/nonexistent/file", ENOENT), ("/tmp", EISDIR), (path, EINVAL), ("/tmp", EISDIR)] {
+            errno = ENOENT
+            #expect(throws: MessageBody.ReadError.unreadableFile(path: path, errno: code)) {
+                try MessageBody(file: path)
+            }
+        }
+    }
+
+    @Test func aPipeThatHasTakenTheFilesPlaceIsNotWaitedFor() async throws {
+        let path = "/tmp/http-recovery-replaced-\(getpid())"
+        unsafe fclose(unsafe fopen(path, "w"))
+        defer { unsafe unlink(path) }
+        let body = try MessageBody(file: path)
+        unsafe unlink(path)
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        await #expect(throws: MessageBody.ReadError.unreadableFile(path: path, errno: EINVAL)) {
+            try await body.collect(upTo: 9)
+        }
     }
 }
 

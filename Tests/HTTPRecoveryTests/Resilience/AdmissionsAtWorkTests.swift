@@ -94,8 +94,18 @@ import Testing
         #expect(bench.transport.received.count == 1)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
-        #expect(try await second.value.status == .ok)
+        let answer = try await second.value
+        #expect(answer.status == .ok && answer.history.waits.isEmpty, "its turn has come at once")
         #expect(limit.load(of: PlannedAttempt(Bench.get)).underWay == 0)
+    }
+
+    /// What a client has done wrong says nothing of what a server can bear.
+    @Test(arguments: [(200, 3), (400, 2), (404, 2), (500, 1)])
+    func aLimitIsLearnedFromWhatLoadDoes(status: Int, learned: Int) async throws {
+        let limit = Recovery.ConcurrencyLimit(.aimd(initial: 2, min: 1, max: 9, backoffRatio: 0.5))
+        let bench = Bench(then: .status(status)) { Recovery(maxAttempts: 1, admissions: [limit]) }
+        _ = try? await bench.client.send(Bench.get)
+        #expect(limit.load(of: PlannedAttempt(Bench.get)).limit == learned)
     }
 
     @Test func whoLeavesTheLineHoldsNobodyUp() async throws {

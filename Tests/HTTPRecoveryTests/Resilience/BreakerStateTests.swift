@@ -97,6 +97,37 @@ import Testing
         #expect(breaker.state == .open)
     }
 
+    @Test func onesForMetricsAloneCountNothingThatBeganBeforeAChange() {
+        var breaker = BreakerState(.init(window: .count(10), failures: 1, minimumCalls: 1), at: .zero)
+        breaker.end(.init(isFailure: true, elapsed: .zero), at: .seconds(10))
+        breaker.override = .metricsOnly
+        breaker.end(.init(isFailure: true, elapsed: .seconds(3)), at: .seconds(12))
+        #expect(breaker.rate.calls == 0)
+        breaker.end(.init(isFailure: false, elapsed: .seconds(2)), at: .seconds(12))
+        #expect(breaker.rate == (0, 1))
+    }
+
+    @Test(arguments: [
+        (4.0, BreakerState.Answer.go), (5, .go), (3.999, .refuse(.seconds(4))), (0, .refuse(.seconds(4))),
+    ])
+    func whatIsDueWithTheEndOfABreakIsNotRefused(delay: Double, answer: BreakerState.Answer) {
+        var breaker = BreakerState(.consecutive(1, breakDuration: .seconds(5)), at: .zero)
+        breaker.end(.init(isFailure: true, elapsed: .zero), at: .zero)
+        #expect(breaker.plan(at: .seconds(1), after: Self.seconds(delay)) == answer)
+    }
+
+    @Test func aProbeThatIsLateOpensNothing() {
+        var configuration = Configuration(window: .count(1), failureRatio: 1, minimumCalls: 1)
+        (configuration.breakDuration, configuration.halfOpenPermits) = (.seconds(1), 2)
+        configuration.successThreshold = 1
+        var breaker = BreakerState(configuration, at: .zero)
+        breaker.end(.init(isFailure: true, elapsed: .zero), at: .zero)
+        #expect((0..<2).map { _ in breaker.admit(at: .seconds(1)) } == [.probe(1), .probe(2)])
+        breaker.end(.init(isFailure: false, elapsed: .zero), probe: 1, at: .seconds(1))
+        breaker.end(.init(isFailure: true, elapsed: .zero), probe: 2, at: .seconds(2))
+        #expect(breaker.state == .closed && breaker.rate.calls == 0)
+    }
+
     @Test func breaksGrowUpToTheLongestAndBeginAnewAfterClosing() {
         var configuration = Configuration.consecutive(1, breakDuration: .seconds(2))
         configuration.breakGrowth = 3

@@ -283,16 +283,16 @@ import Testing
             ),
             (
                 #"{"options": {"budget": {"model": "grpc", "token_ratio": 0}}, "calls": []}"#,
-                "a success has to add something: the token ratio is at least 0.001"
+                "options.budget.token_ratio has to be at least 0.001: a success adds something"
             ),
             (
                 #"{"options": {"budget": {"model": "tower", "ttl_s": 61}}, "calls": []}"#,
-                "calls count for 1 to 60 seconds"
+                "options.budget.ttl_s has to be 1 to 60 seconds"
             ),
             (#"{"calls": [{"answers": [{"status": 20}]}]}"#, "calls[0].answers[0].status is no status"),
             (
                 #"{"options": {"budget": {"model": "grpc", "token_ratio": 0.0009}}, "calls": []}"#,
-                "a success has to add something: the token ratio is at least 0.001"
+                "options.budget.token_ratio has to be at least 0.001: a success adds something"
             ),
             (
                 #"{"calls": [{"answers": [{"status": 429, "headers": "retry-after: 5"}]}]}"#,
@@ -307,7 +307,7 @@ import Testing
             (#"{"random": 2, "calls": []}"#, "random numbers are 0 to 1"),
             (
                 #"{"options": {"deadline_s": 1, "attempt_timeout_s": 2}, "calls": []}"#,
-                "an attempt cannot take longer than the call that it belongs to"
+                "options.attempt_timeout_s is at most options.deadline_s, which is 1.0 seconds: no attempt takes longer than its call"
             ),
             (
                 #"{"options": {"backoff": {}}, "calls": [{"answers": [{"status": 503}]}]}"#,

@@ -7,12 +7,13 @@ enum Offence: String, Sendable {
     case resends, resendsRefusals, claimsNeverSent, claimsNotProcessed, claimsAnswered, followsRedirects
     case dropsRepeatedFields, dropsRepeatedRequestFields, mergesFields, addsAField, readsAhead, uploadsFromMemory
     case swallowsCancellation, renamesCancellation, goesOnAfterCancellation, keepsDroppedBodies, keepsCookies
-    case keepsAnswers, answersChallenges, hidesBrokenBodies, ignoresShutdown, boastsOfTimeouts
+    case keepsAnswers, answersChallenges, hidesBrokenBodies, ignoresShutdown, boastsOfTimeouts, sendsTwice
+    case claimsAfterAnAnswer
 
     /// Whether only the kit's patience finds it.
     var hangs: Bool {
         switch self {
-        case .readsAhead, .swallowsCancellation, .goesOnAfterCancellation, .keepsDroppedBodies: true
+        case .readsAhead, .uploadsFromMemory, .swallowsCancellation, .goesOnAfterCancellation, .keepsDroppedBodies: true
         default: false
         }
     }
@@ -92,6 +93,8 @@ final class BadTransport: HTTPTransport {
         switch offence {
         case .resendsRefusals where status == 503 || status == 429:
             response = try await transport.send(request, body: body, options: options)
+        case .sendsTwice: response = try await transport.send(request, body: body, options: options)
+        case .claimsAfterAnAnswer: throw TransportError(.invalidRequest, .neverSent)
         case .followsRedirects where (300...399).contains(status):
             request.path = response.head.headerFields[.location]
             response = try await transport.send(request, body: body, options: options)

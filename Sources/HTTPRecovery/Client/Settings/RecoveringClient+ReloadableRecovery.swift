@@ -61,7 +61,8 @@ extension RecoveringClient {
 
         /// Has the calls that begin from now on go by other settings.
         ///
-        /// A budget of another model, and a breaker, limit or rate where there was none, begin anew.
+        /// A budget of another model, and a breaker, limit or rate where there was none, begin anew; so does a breaker that is
+        /// shared from now on, or no more.
         ///
         /// - Parameters:
         ///   - settings: The settings.
@@ -124,7 +125,9 @@ extension RecoveringClient.Settings {
     /// What holds attempts back by the settings, with what it knows already.
     fileprivate func admissions(goingOnFrom old: Admissions, in runtime: Runtime) -> Admissions {
         let new = admissions()
-        if let breaker = old.breaker, let other = new.breaker {
+        // One that is shared is another breaker than one that is not.
+        let breaker = old.breaker?.isShared == new.breaker?.isShared ? old.breaker : nil
+        if let breaker, let other = new.breaker {
             breaker.configuration = other.configuration
             breaker.override = other.override
         }
@@ -136,7 +139,7 @@ extension RecoveringClient.Settings {
             pacing.change(perSecond: pace.perSecond, burst: pace.burst, in: runtime)
         }
         return Admissions(
-            breaker: new.breaker == nil ? nil : old.breaker ?? new.breaker,
+            breaker: new.breaker == nil ? nil : breaker ?? new.breaker,
             limit: new.limit == nil ? nil : old.limit ?? new.limit,
             pacing: new.pacing == nil ? nil : old.pacing ?? new.pacing,
             adaptive: new.adaptive == nil ? nil : old.adaptive ?? new.adaptive

@@ -57,6 +57,8 @@ extension RecoveringClient {
         public var breaker: Recovery.CircuitBreaker.Configuration?
         /// Somebody's word in place of what the breaker has seen; nil is none.
         public var breakerOverride: Recovery.CircuitBreaker.Override?
+        /// Whether all who share the client's store heed a breaker that one of them has opened; each attempt asks the store then.
+        public var isBreakerShared: Bool
         /// The concurrency limit; nil is none.
         public var limit: Limit?
         /// A rate that is known beforehand; nil is none.
@@ -85,6 +87,7 @@ extension RecoveringClient {
             budget: RetryBudget.Model = .ratio(),
             breaker: Recovery.CircuitBreaker.Configuration? = nil,
             breakerOverride: Recovery.CircuitBreaker.Override? = nil,
+            isBreakerShared: Bool = false,
             limit: Limit? = nil,
             pace: Pace? = nil,
             isAdaptive: Bool = false,
@@ -103,6 +106,7 @@ extension RecoveringClient {
             self.budget = budget
             self.breaker = breaker
             self.breakerOverride = breakerOverride
+            self.isBreakerShared = isBreakerShared
             self.limit = limit
             self.pace = pace
             self.isAdaptive = isAdaptive
@@ -149,7 +153,9 @@ extension RecoveringClient.Settings {
     }
 
     package func admissions() -> Admissions {
-        let breaker = (breaker ?? (breakerOverride == nil ? nil : .init())).map { Recovery.CircuitBreaker($0) }
+        let breaker = (breaker ?? (breakerOverride == nil ? nil : .init())).map {
+            Recovery.CircuitBreaker($0, isShared: isBreakerShared)
+        }
         breaker?.override = breakerOverride
         return Admissions(
             breaker: breaker,

@@ -18,8 +18,10 @@ extension RecoveringClient.Settings {
 
     /// Reads a policy, by the options of a simulated scenario.
     ///
-    /// What is absent is as a `preset` has it; in a scenario that names none it is off. A time is a number of seconds, or a
-    /// text with a unit: `"500ms"`, `"30s"`, `"2m"`, `"1h"`.
+    /// What is absent is as a `preset` has it, each value of a group too: ``Backoff``, budget, breaker, limit, rate, hedge. In
+    /// a group that the preset does not have, or has of another kind, it is what the library has where nothing is said, and the
+    /// keys of other kinds are refused. In a scenario that names no preset it is off. The word `"off"` switches off what the
+    /// preset has. A time is a number of seconds, or a text with a unit: `"500ms"`, `"30s"`, `"2m"`, `"1h"`.
     ///
     /// - Parameters:
     ///   - json: An object with the keys that the page "Configuration" of RecoveryService lists; none other is taken.

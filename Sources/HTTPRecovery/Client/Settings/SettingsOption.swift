@@ -5,7 +5,7 @@ package enum SettingsOption: Sendable, Hashable {
     case number
     /// Seconds as a number, or a text with a unit.
     case seconds
-    /// A word, or the least and the greatest factor.
+    /// A word, a fraction, or the least and the greatest factor.
     case jitter
     /// Numbers of seconds.
     case delays
@@ -16,7 +16,11 @@ package enum SettingsOption: Sendable, Hashable {
         "preset": .text, "max_attempts": .number, "deadline_s": .seconds, "max_wait_s": .seconds,
         "attempt_timeout_s": .seconds, "idle_timeout_s": .seconds, "longest_lockout_s": .seconds,
         "backoff": backoff, "throttled_backoff": backoff, "budget": budget, "breaker": breaker,
-        "limit": .object(["kind": .text, "max": .number, "min": .number, "initial": .number, "queue": .number]),
+        "limit": .object([
+            "kind": .text, "max": .number, "min": .number, "initial": .number, "queue": .number,
+            "backoff_ratio": .number,
+            "timeout_s": .seconds,
+        ]),
         "pacing": .object(["rate_per_s": .number, "burst": .number]), "adaptive": .bool,
         "hedge": .object(["delay_s": .seconds, "max": .number, "quantile": .number]),
         "resends_transparently": .bool, "attempt_number": .text,
@@ -37,7 +41,7 @@ package enum SettingsOption: Sendable, Hashable {
         "kind": .text, "failures": .number, "window": .number, "window_s": .seconds, "buckets": .number,
         "ratio": .number, "min_calls": .number, "slow_s": .seconds, "slow_ratio": .number,
         "half_open_permits": .number, "success_threshold": .number, "open_s": .seconds, "open_factor": .number,
-        "open_max_s": .seconds, "counts_refusals": .bool, "force": .text,
+        "open_max_s": .seconds, "counts_refusals": .bool, "force": .text, "shared": .bool,
     ])
 }
 

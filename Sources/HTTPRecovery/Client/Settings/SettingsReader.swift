@@ -29,11 +29,31 @@ package struct SettingsReader {
         return value
     }
 
+    /// Whether a value or a group is switched off that would hold where nothing is said.
+    func switchesOff(_ key: String) -> Bool { value(key)?.string == "off" }
+
+    /// What a key says, what holds where it says nothing, or nil where it switches that off.
+    func unlessOff<Value>(
+        _ key: String,
+        _ other: Value?,
+        _ read: (String) throws(Failure) -> Value?
+    ) throws(Failure) -> Value? {
+        if switchesOff(key) { return nil }
+        return try read(key) ?? other
+    }
+
+    /// The keys that have a value, in order.
+    var given: [String] { members.filter { !$0.value.isNull }.map(\.key).sorted() }
+
     /// A key with the place where it stands.
     package func name(_ key: String) -> String { prefix + key }
 
     package func object(_ key: String, keys: Set<String>) throws(Failure) -> SettingsReader? {
         guard let value = value(key) else { return nil }
+        guard value.members != nil else {
+            let example = keys.contains("model") ? "model" : keys.contains("kind") ? "kind" : keys.sorted().first ?? ""
+            throw Failure(name(key), "is no object: its values stand in it, such as \(name(key)).\(example)")
+        }
         return try SettingsReader(value, at: name(key), keys: keys)
     }
 
@@ -55,6 +75,13 @@ package struct SettingsReader {
         return number.double
     }
 
+    /// A number for which a condition holds.
+    package func number(_ key: String, if condition: (Double) -> Bool, _ problem: String) throws(Failure) -> Double? {
+        guard let number = try number(key) else { return nil }
+        guard number.isFinite, condition(number) else { throw Failure(name(key), problem) }
+        return number
+    }
+
     package func whole(_ key: String, atLeast least: Int = 0) throws(Failure) -> Int? {
         guard let number = try number(key) else { return nil }
         guard number == number.rounded(), number >= Double(least) else {
@@ -69,12 +96,33 @@ package struct SettingsReader {
         return try duration(value, key)
     }
 
-    /// Times in the same forms.
-    package func durations(_ key: String) throws(Failure) -> [Duration]? {
-        guard let array = try array(key) else { return nil }
+    /// A time for which a condition holds.
+    package func seconds(
+        _ key: String,
+        if condition: (Duration) -> Bool,
+        _ problem: String
+    ) throws(Failure) -> Duration? {
+        guard let time = try seconds(key) else { return nil }
+        guard condition(time) else { throw Failure(name(key), problem) }
+        return time
+    }
+
+    /// At least one time in the same forms: an array, or a text with commas between them.
+    func durations(_ key: String) throws(Failure) -> [Duration]? {
+        guard let value = value(key) else { return nil }
+        let text = value.string.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        guard let times = text?.map(Self.time) ?? value.array else { throw Failure(name(key), "is no array") }
+        guard !times.isEmpty else { throw Failure(name(key), "is empty: it is at least one time") }
         var durations: [Duration] = []
-        for value in array { durations.append(try duration(value, key)) }
+        for time in times { durations.append(try duration(time, key)) }
         return durations
+    }
+
+    /// A part of a text, where a number of seconds is one too.
+    private static func time(_ part: Substring) -> JSONValue {
+        let text = String(part.trimming { $0 == " " })
+        guard let json = try? JSONValue(parsing: text), json.number != nil else { return .string(text) }
+        return json
     }
 
     private func duration(_ value: JSONValue, _ key: String) throws(Failure) -> Duration {

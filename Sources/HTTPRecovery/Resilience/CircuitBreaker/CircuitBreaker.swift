@@ -52,7 +52,7 @@ extension Recovery {
         private let settings: Locked<Settings>
         private let key: (@Sendable (PlannedAttempt) -> String)?
         private let judgement: (@Sendable (Outcome) -> Bool?)?
-        private let isShared: Bool
+        let isShared: Bool
         private let origins: OriginTable<Guarded>
         private let keys = Locked<[String: Guarded]>([:])
         /// How many breakers are not closed: mostly none, and then nobody has to be asked.
