@@ -63,7 +63,7 @@ import Testing
         let oauth = OAuthClient(
             server: server,
             clientID: "app",
-            client: RecoveringClient(transport: transport, runtime: .manual()) {
+            client: RecoveringClient(transport: transport) {
                 Recovery {
                     DPoPAuthorization.NonceRetry()
                     RateLimitBackoff()
@@ -73,7 +73,7 @@ import Testing
             attemptLayers: [DPoPAuthorization(prover: prover, nonces: nonces, audience: [issuer])]
         )
         let tokens = TokenManager(store: store, renewer: RefreshTokenGrant(client: oauth))
-        let client = RecoveringClient(transport: transport, runtime: .manual()) {
+        let client = RecoveringClient(transport: transport) {
             Recovery {
                 DPoPAuthorization.NonceRetry()
                 RateLimitBackoff()
@@ -85,6 +85,27 @@ import Testing
 
         _ = try await client.send(HTTPRequest(url: "https://api.example.com/orders"))
         #expect(transport.received.last?.request.headerFields[.authorization] == "DPoP A")
+    }
+
+    /// Compiled alone: the keys are in files and variables that are not here.
+    private func keys(_ server: OAuthServer, _ client: RecoveringClient, path: String) throws -> [Any] {
+        let oauth = OAuthClient(
+            server: server,
+            clientID: "app",
+            authentication: PrivateKeyJWT(try SigningKey(file: "/etc/app/client.pem"), keyID: "2030-01"),
+            client: client
+        )
+        let key = try SigningKey(file: "/etc/app/client.pem")
+        let sealing = AESGCMSealing(try SealingKey(environment: "APP_SEALING_KEY"))
+        let tokens = FileTokenStore(path: path, identity: "alice", sealing: sealing)
+        return [oauth, key, tokens]
+    }
+
+    @Test func aKeyThatIsKept() throws {
+        let prover = DPoPProver()
+        let kept: Secret = prover.pem  // where secrets are kept
+        let later = try DPoPProver(pem: kept)
+        #expect(later.pem == kept)
     }
 }
 #endif

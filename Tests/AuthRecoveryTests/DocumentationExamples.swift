@@ -14,7 +14,7 @@ import Testing
         let transport = ScriptedTransport()
 
         let tokens = FileTokenStore(path: path)
-        let client = RecoveringClient(transport: transport, runtime: .manual()) {
+        let client = RecoveringClient(transport: transport) {
             Recovery {
                 RateLimitBackoff()
                 SessionRenewal(tokens)
@@ -33,13 +33,9 @@ import Testing
         try await FileTokenStore(path: path).update { $0 = Credentials(accessToken: "A", refreshToken: "R") }
         let transport = ScriptedTransport([.status(401)])
         let answer = #"{"access_token":"B","token_type":"Bearer","expires_in":3600,"refresh_token":"R2"}"#
-        let client = RecoveringClient(
-            transport: ScriptedTransport(then: .status(200, [:], body: answer)),
-            runtime: .manual()
-        )
+        let client = RecoveringClient(transport: ScriptedTransport(then: .status(200, [:], body: answer)))
         let server = try OAuthServer(endpoints: [.token: "https://id.example.com/token"])
         let secret = Secret("s")
-        let runtime = Runtime(time: ManualClock().timeSource())
 
         let oauth = OAuthClient(
             server: server,
@@ -48,7 +44,7 @@ import Testing
             client: client
         )
         let tokens = TokenManager(store: FileTokenStore(path: path), renewer: RefreshTokenGrant(client: oauth))
-        let api = RecoveringClient(transport: transport, runtime: runtime) {
+        let api = RecoveringClient(transport: transport) {
             Deadline(.seconds(30))
             Recovery {
                 RateLimitBackoff()

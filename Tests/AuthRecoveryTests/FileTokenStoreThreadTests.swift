@@ -1,6 +1,7 @@
 import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
+import HTTPTypes
 import ProcessSupport
 import Testing
 
@@ -52,6 +53,49 @@ import Darwin
             }
             #expect(!used.isEmpty && !used.contains(caller))
         }
+    }
+
+    // MARK: A disk that does not answer
+
+    /// A sealing in which a file is stuck until it is let go.
+    private struct StuckSealing: CredentialSealing {
+        let isStuck = Locked(true)
+        let entered = Locked(0)
+
+        func seal(_ plaintext: [UInt8], at place: String) throws -> [UInt8] { plaintext }
+
+        func open(_ sealed: [UInt8], at place: String) throws -> [UInt8] {
+            entered.withLock { $0 += 1 }
+            while isStuck.withLock({ $0 }) { sched_yield() }
+            return sealed
+        }
+    }
+
+    /// Neither who reads it nor who stands behind them is held up when they do not want it any more, or have no time left.
+    @Test func whoGivesUpDoesNotWaitForTheDisk() async throws {
+        let sealing = StuckSealing()
+        let store = FileTokenStore(path: path, identity: "a", sealing: sealing)
+        try await FileTokenStore(path: path, identity: "a", sealing: sealing).update { $0.accessToken = "1" }
+        let clock = ManualClock()
+        let tokens = TokenManager(store: store)
+        let client = RecoveringClient(transport: ScriptedTransport(), runtime: .manual(clock)) {
+            Deadline(.seconds(5))
+            Authorization(tokens, audience: [Origin(scheme: "https", authority: "a.example")])
+        }
+        let readers = (0..<2).map { _ in Task { try await store.read() } }
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/")
+        let call = Task { try await client.send(request) }
+        while sealing.entered.withLock({ $0 }) == 0 { await Task.yield() }
+        for reader in readers {
+            reader.cancel()
+            await #expect(throws: CancellationError.self) { try await reader.value }
+        }
+        await clock.waitForSleeper(of: .seconds(5), purpose: .guard)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: RecoveryError.self) { try await call.value }
+        #expect(error?.reason == .deadlinePassed && error?.outcome.kind == .timedOut)
+        sealing.isStuck.withLock { $0 = false }
+        #expect(try await store.read().credentials.accessToken == "1")
     }
 
     // MARK: What is read

@@ -1,5 +1,4 @@
 import AuthRecovery
-import Foundation
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
@@ -230,18 +229,6 @@ struct Acme: AuthProvider {
     }
 
     /// The article holds what is compiled here, however its lines are broken.
-    @Test func theArticleIsThis() throws {
-        let file = URL(filePath: #filePath)
-        let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = root.appending(path: "Sources/AuthRecovery/AuthRecovery.docc/WriteAProvider.md")
-        let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
-        let source = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
-        #expect(parts.count == 6)
-        for part in parts.dropFirst() {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            #expect(source.contains(code), "\(code.prefix(60))")
-        }
-    }
 
     @Test func itSignsInThroughAWrongPasswordAndACode() async throws {
         let transport = ScriptedTransport([

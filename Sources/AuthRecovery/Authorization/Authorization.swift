@@ -8,7 +8,7 @@ public import HTTPTypes
 /// background. A request that brings its own `Authorization` field, or presents another credential, is left alone. A
 /// token that is bound to a key is never sent as a bearer token: the call fails as `misconfigured`
 /// (``DPoPAuthorization/BindingError``).
-public struct Authorization: CredentialPresenting {
+public struct Authorization: CredentialPresenting, CredentialRemembering {
     private let tokens: TokenManager
     private let audience: Set<Origin>
 
@@ -59,7 +59,12 @@ public struct Authorization: CredentialPresenting {
 
     /// Whose token a request is going to carry.
     public func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
-        attaches(to: request, context) ? await tokens.identity : nil
+        attaches(to: request, context) ? await tokens.identity(for: context) : nil
+    }
+
+    /// Whose token an attempt has carried.
+    package func presentedCredential(in context: CallContext) -> PresentedCredential.Identity? {
+        tokens.presentedIdentity(in: context)
     }
 
     private func attaches(to request: HTTPRequest, _ context: CallContext) -> Bool {

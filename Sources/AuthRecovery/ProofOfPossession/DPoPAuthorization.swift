@@ -22,7 +22,7 @@ public import HTTPTypes
 ///
 /// Without tokens it attaches proofs alone: that is what the endpoints of the authorization server want (RFC 9449
 /// section 5).
-public struct DPoPAuthorization: CredentialPresenting {
+public struct DPoPAuthorization: CredentialPresenting, CredentialRemembering {
     private let tokens: TokenManager?
     private let prover: any DPoPAuthorization.Prover
     private let nonces: DPoPAuthorization.Nonces
@@ -129,7 +129,12 @@ public struct DPoPAuthorization: CredentialPresenting {
     /// Whose token a request is going to carry; nil for one that carries a proof alone.
     public func credential(for request: HTTPRequest, context: CallContext) async -> PresentedCredential.Identity? {
         guard let tokens, audience.contains(Origin(of: request)), wantsToken(request, context) else { return nil }
-        return await tokens.identity
+        return await tokens.identity(for: context)
+    }
+
+    /// Whose token an attempt has carried.
+    package func presentedCredential(in context: CallContext) -> PresentedCredential.Identity? {
+        tokens?.presentedIdentity(in: context)
     }
 
     private func wantsToken(_ request: HTTPRequest, _ context: CallContext) -> Bool {

@@ -9,7 +9,7 @@ public import HTTPTypes
 ///     if try await provider.session() == nil {
 ///         _ = try await provider.signIn(identifier: name, answering: person)
 ///     }
-///     let response = try await provider.send(path: "/me", answering: person)
+///     print(try await provider.send(path: "/me", answering: person).status)
 /// }
 /// ```
 ///

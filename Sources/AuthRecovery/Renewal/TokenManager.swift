@@ -77,7 +77,7 @@ public final class TokenManager: Sendable {
     ///   deadline passes while they are renewed, or has passed before; ``Credentials/StoreError`` when the store cannot be read;
     ///   `CancellationError` as soon as the call is cancelled. Neither end of the wait ends the renewal.
     public func credentials(for context: CallContext) async throws -> Credentials.Stored {
-        let present = try await store.read()
+        let present = try await takeForeseen(for: context)
         guard let renewer, renewer.canRenew(present.credentials) else { return present }
         switch need(of: present.credentials, time: context.runtime.time) {
         case .none:
@@ -97,7 +97,7 @@ public final class TokenManager: Sendable {
             } catch let error as FailureContext.RemediationUnfinished {
                 throw error.error(context: context)
             }
-            return try await store.read()
+            return try await store.read(for: context)
         }
     }
 
@@ -107,7 +107,7 @@ public final class TokenManager: Sendable {
     /// - Throws: `RecoveryError` when nothing came of it, or when the call's deadline passes before: then the renewal goes
     ///   on; `CancellationError` as soon as the call is cancelled.
     public func renew(_ context: CallContext) async throws -> Credentials.Stored {
-        try await renew(try await store.read().credentials, context)
+        try await renew(try await store.read(for: context).credentials, context)
     }
 
     func renew(_ present: Credentials, _ context: CallContext) async throws -> Credentials.Stored {
@@ -122,7 +122,7 @@ public final class TokenManager: Sendable {
             result = .reauthenticationRequired(after: Outcome(.reauthenticationRequired, processed: .no))
         }
         switch result {
-        case .repaired, .amended: return try await store.read()
+        case .repaired, .amended: return try await store.read(for: context)
         case .failed(let outcome, let reason, let cause):
             let wait = (cause as? RecoveryError)?.retryAfter ?? outcome.statedWait
             throw RecoveryError(

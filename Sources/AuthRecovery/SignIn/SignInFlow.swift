@@ -7,7 +7,7 @@ public import HTTPRecovery
 /// var flow = clerk.signInFlow(.identifier(name, password: password))
 /// var turn = try await flow.step(.begin)
 /// while case .ask(let challenge) = turn.step {
-///     turn = try await flow.step(.answer(.text(await form.ask(challenge))))
+///     turn = try await flow.step(.answer(.text(await form.answer(to: challenge))))
 /// }
 /// ```
 ///

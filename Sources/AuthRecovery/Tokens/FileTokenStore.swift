@@ -76,9 +76,10 @@ public final class FileTokenStore: TokenStore {
 
     /// The credentials in the file; empty ones if there is no file.
     ///
-    /// - Throws: ``Credentials/StoreError`` when the file cannot be read.
+    /// - Throws: ``Credentials/StoreError`` when the file cannot be read; `CancellationError` as soon as the task is cancelled,
+    ///   also while a disk does not answer.
     public func read() async throws -> Credentials.Stored {
-        try await WorkerThreads.files.run { [file] in try file.load() }
+        try await WorkerThreads.files.look { [file] in try file.load() }
     }
 
     /// Writes credentials, if the file still holds the version.

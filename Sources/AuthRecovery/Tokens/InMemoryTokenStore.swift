@@ -10,6 +10,9 @@ public final class InMemoryTokenStore: TokenStore {
         self.state = Locked(Credentials.Stored(credentials, version: 1))
     }
 
+    /// Nobody waits for memory.
+    public var readsWait: Bool { false }
+
     /// The credentials now.
     public func read() async -> Credentials.Stored {
         state.withLock { $0 }

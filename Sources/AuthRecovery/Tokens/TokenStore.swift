@@ -27,6 +27,12 @@ public protocol TokenStore: Sendable {
     /// Limits that a server counts per credential are kept by it, hashed, so that they outlive the renewal of a token.
     var identity: String? { get }
 
+    /// Whether a read may have to wait, such as for a disk or another machine. Default: true.
+    ///
+    /// A call waits for such a read until its deadline or its cancellation, and no longer, also where the store does not end it.
+    /// A store around another one has what that has.
+    var readsWait: Bool { get }
+
     /// The credentials now; empty ones if nothing is stored.
     ///
     /// - Throws: ``Credentials/StoreError`` when the store cannot be read.
@@ -64,6 +70,9 @@ extension Credentials {
 extension TokenStore {
     /// By default a store does not know whose credentials it keeps.
     public var identity: String? { nil }
+
+    /// By default a read may have to wait.
+    public var readsWait: Bool { true }
 
     /// Changes the credentials, reading again whenever another change comes first.
     ///

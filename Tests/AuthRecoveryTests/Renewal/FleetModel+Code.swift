@@ -7,7 +7,7 @@ extension FleetModel {
     /// What tells the state from others.
     var code: [UInt8] {
         var code: [UInt8] = []
-        for byte in [faults.crashes, faults.losses, faults.oblivions, faults.expiries, faults.ticks] {
+        for byte in [faults.crashes, faults.losses, faults.oblivions, faults.expiries, faults.ticks, faults.steps] {
             code.append(UInt8(byte))
         }
         append(store.credentials, to: &code)
@@ -110,14 +110,35 @@ extension FleetModel {
         code.append(Self.number(credentials.accessToken) == number ? 0 : 1)
         code.append(credentials.renewalRepeats == store.credentials.renewalRepeats ? 0 : 1)
         code.append(credentials.renewalBeganAt.map { ago($0.secondsSinceEpoch) } ?? 255)
+        code.append(credentials.renewalBootTime.map { ago($0.microseconds / 1_000_000) } ?? 255)
     }
 
     /// How many tokens have come since.
     private func age(_ number: Int) -> UInt8 { UInt8(clamping: server.current - number) }
 
     /// How long ago it was, as far as that matters.
-    private func ago(_ then: Int64) -> UInt8 { UInt8(clamping: min(time - then, rules.grace) + 100) }
+    private func ago(_ then: Int64) -> UInt8 { UInt8(clamping: min(time - then, rules.grace + reach) + 100) }
 
     /// How long it is until then, as far as that matters.
-    private func span(_ end: Int64) -> UInt8 { UInt8(clamping: max(end - time, -rules.tick) + 100) }
+    private func span(_ end: Int64) -> UInt8 { UInt8(clamping: max(end - time, -rules.tick - reach) + 100) }
+
+    /// By how much a clock may be wrong that tells how long ago something was.
+    private var reach: Int64 { (faults.offsets + processes.map(\.skew)).map(abs).max() ?? 0 }
+}
+
+extension RenewalPlan.Step {
+    /// In one word.
+    var word: String {
+        switch self {
+        case .read: "read"
+        case .acquireLease: "acquireLease"
+        case .extendLease: "extendLease"
+        case .replace(_, _, .mark): "mark"
+        case .replace(_, _, .forget): "forget"
+        case .replace(_, _, .keep): "keep"
+        case .replace(_, _, .clear): "clear"
+        case .present(let use): use.isFirst ? "present" : "present again"
+        case .sleep: "sleep"
+        }
+    }
 }

@@ -18,8 +18,10 @@ struct FleetModel {
         var expiries = 0
         /// How often time passes, beside what a lease needs to run out that nobody holds.
         var ticks = 1
-        /// By how many seconds the clock of a process that is started may be wrong.
-        var steps: [Int64] = [0]
+        /// How often a clock is set.
+        var steps = 0
+        /// By how many seconds a clock that was set may be wrong.
+        var offsets: [Int64] = []
     }
 
     struct Process {
@@ -68,6 +70,8 @@ struct FleetModel {
         var lease: Int64 = 15
         var timeout: Int64 = 10_000
         var grace: Int64 = 30
+        /// By how much clocks may differ.
+        var tolerance: Int64 { grace / 10 }
         /// How much time passes at once.
         var tick: Int64 = 15
     }
@@ -83,9 +87,11 @@ struct FleetModel {
     /// What must never be, and is.
     var violations: [String] = []
 
-    init(_ rules: Rules, _ faults: Faults, processes count: Int = 3) {
+    /// - Parameter skew: By how much the clock of one process is wrong from the start.
+    init(_ rules: Rules, _ faults: Faults, processes count: Int = 3, skew: Int64 = 0) {
         (self.rules, self.faults) = (rules, faults)
         processes = Array(repeating: Process(), count: count)
+        processes[0].skew = skew
         store.credentials = Self.credentials(1)
         (store.version, store.lastVersion) = (1, 1)
     }
@@ -126,8 +132,13 @@ struct FleetModel {
         for p in processes.indices {
             // Processes that are alike do the same.
             if processes[..<p].contains(where: { code(of: $0) == code(of: processes[p]) }) { continue }
-            if faults.crashes > 0, processes[p].plan != nil || processes[p].unsaved != nil {
-                for skew in faults.steps { add("\(p) crashes") { $0.crash(p, skew) } }
+            let isBusy = processes[p].plan != nil || processes[p].unsaved != nil
+            if faults.crashes > 0, isBusy { add("\(p) crashes") { $0.crash(p) } }
+            for offset in faults.offsets where faults.steps > 0 && processes[p].skew != offset {
+                // A process takes the wall clock's time when it is started, and no notice of it after that.
+                add("\(p) is started again, its clock wrong by \(offset) s") { $0.set(p, to: offset) }
+                guard isBusy, abs(offset) <= rules.tolerance else { continue }
+                add("\(p)'s clock drifts by \(offset) s") { $0.drift(p, to: offset) }
             }
             let needs = processes[p].unsaved != nil || Self.number(store.credentials) != 0 && needsRenewal
             if processes[p].plan == nil, needs {
@@ -193,9 +204,19 @@ struct FleetModel {
         store.leaseEnd = time
     }
 
-    private mutating func crash(_ p: Int, _ skew: Int64) {
+    private mutating func crash(_ p: Int) {
         faults.crashes -= 1
-        processes[p] = Process(skew: skew)
+        processes[p] = Process(skew: processes[p].skew)
+    }
+
+    private mutating func set(_ p: Int, to offset: Int64) {
+        faults.steps -= 1
+        processes[p] = Process(skew: offset)
+    }
+
+    private mutating func drift(_ p: Int, to offset: Int64) {
+        faults.steps -= 1
+        processes[p].skew = offset
     }
 
     // MARK: A process
@@ -374,22 +395,5 @@ struct FleetModel {
             return nil
         }
         return server.current
-    }
-}
-
-extension RenewalPlan.Step {
-    /// In one word.
-    fileprivate var word: String {
-        switch self {
-        case .read: "read"
-        case .acquireLease: "acquireLease"
-        case .extendLease: "extendLease"
-        case .replace(_, _, .mark): "mark"
-        case .replace(_, _, .forget): "forget"
-        case .replace(_, _, .keep): "keep"
-        case .replace(_, _, .clear): "clear"
-        case .present(let use): use.isFirst ? "present" : "present again"
-        case .sleep: "sleep"
-        }
     }
 }

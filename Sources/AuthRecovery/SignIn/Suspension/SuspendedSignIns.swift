@@ -4,10 +4,12 @@ public import HTTPRecovery
 /// another machine.
 ///
 /// ```swift
-/// let signIns = SuspendedSignIns(client, sealing: AESGCMSealing(key)).held(by: browser, hasOwnTokens: true)
+/// let signIns = SuspendedSignIns(client, sealing: sealing).held(by: browser, hasOwnTokens: true)
 /// // The request that begins:
 /// let turn = try await signIns.begin(clerk.signInFlow(.identifier(name, password: password)))
-/// // Each that answers, with the ticket of the turn before, on any instance behind the same store:
+/// // turn.ticket goes into a cookie that scripts cannot read.
+///
+/// // Each request that answers, at any instance that shares the store and the key:
 /// let next = try await signIns.step(ticket, .answer(.text(code)), at: clerk)
 /// ```
 ///
