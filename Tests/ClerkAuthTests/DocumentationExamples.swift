@@ -3,6 +3,7 @@ import ClerkAuth
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import SignInSupport
 import Testing
 
@@ -14,10 +15,11 @@ import Testing
         ])
         let client = RecoveringClient(transport: transport, runtime: .manual())
         let key = "pk_test_Y2xlcmsuZXhhbXBsZS5jb20k"
-        let store = InMemoryTokenStore()
+        let directory = TemporaryDirectory()
+        let path = directory.file("tokens")
         let (email, password, prompts) = ("ada@example.com", Secret("hunter2"), Person())
 
-        let clerk = try Clerk(publishableKey: key, client: client, tokens: store)
+        let clerk = try Clerk(publishableKey: key, client: client, tokens: FileTokenStore(path: path))
         let session = try await clerk.signIn(identifier: email, password: password, answering: prompts)
 
         if let session = try await clerk.session() {
@@ -28,7 +30,20 @@ import Testing
 
         #expect(session.id == "sess_1")
         #expect(me.status == .ok)
-        #expect(await store.read().credentials == Credentials(clientToken: "T1"))
+        #expect(try await FileTokenStore(path: path).read().credentials == Credentials(clientToken: "T1"))
+    }
+
+    /// Compiled alone: the key is none.
+    private func inShort(
+        _ client: RecoveringClient,
+        path: String,
+        _ email: String,
+        _ password: Secret,
+        _ prompts: Person
+    ) async throws -> ClerkSession {
+        let clerk = try Clerk(publishableKey: "pk_test_…", client: client, tokens: FileTokenStore(path: path))
+        let session = try await clerk.signIn(identifier: email, password: password, answering: prompts)
+        return session
     }
 
     @Test func steppedSignIn() async throws {
@@ -38,23 +53,63 @@ import Testing
         let clerk = try Self.clerk(transport)
         let (password, form) = (Secret("hunter2"), Form())
 
-        var flow = clerk.signInFlow(.identifier("ada@example.com", password: password))
-        var turn = try await flow.step(.begin)
-        var session: ClerkSession?
-        while session == nil {
-            for notice in turn.notices { form.tell(notice.userMessage) }
-            switch turn.step {
-            case .finished(let done): session = done
-            case .ask(let challenge): turn = try await flow.step(.answer(.text(await form.answer(to: challenge))))
-            case .choose(let factors): turn = try await flow.step(.choose(await form.choice(among: factors)))
-            case .pending(let challenge, let pause):
-                form.show(challenge)
-                try await Task.sleep(for: pause.duration)
-                turn = try await flow.step(.poll)
-            @unknown default: throw NotSupported()
+        func signIn() async throws -> ClerkSession {
+            var flow = clerk.signInFlow(.identifier("ada@example.com", password: password))
+            var turn = try await flow.step(.begin)
+            while true {
+                for notice in turn.notices { form.tell(notice.userMessage) }
+                switch turn.step {
+                case .finished(let session): return session
+                case .ask(let challenge): turn = try await flow.step(.answer(.text(await form.answer(to: challenge))))
+                case .choose(let factors): turn = try await flow.step(.choose(await form.choice(among: factors)))
+                case .pending(let challenge, let pause):
+                    form.show(challenge)
+                    try await Task.sleep(for: pause.duration)
+                    turn = try await flow.step(.poll)
+                @unknown default: throw NotSupported()
+                }
             }
         }
-        #expect(session?.id == "sess_1")
+        #expect(try await signIn().id == "sess_1")
+    }
+
+    @Test func signInByQuestionsAlone() async throws {
+        let transport = ScriptedTransport([
+            .signIn("needs_second_factor", second: ClerkJSON.totp), .complete(),
+        ])
+        let clerk = try Self.clerk(transport)
+        let (name, password, form) = ("ada@example.com", Secret("hunter2"), Form())
+
+        var flow = clerk.signInFlow(.identifier(name, password: password))
+        var turn = try await flow.step(.begin)
+        while case .ask(let challenge) = turn.step {
+            turn = try await flow.step(.answer(.text(await form.answer(to: challenge))))
+        }
+
+        guard case .finished(let session) = turn.step else { throw NotSupported() }
+        #expect(session.id == "sess_1")
+    }
+
+    /// Compiled alone: it is several requests, and the ticket is the browser's.
+    private func betweenRequests(
+        _ client: RecoveringClient,
+        _ sealing: MarkingSealing,
+        _ clerk: Clerk,
+        at browser: Secret,
+        ticket: Secret,
+        _ name: String,
+        _ password: Secret,
+        _ code: Secret
+    ) async throws -> [SignInTurn<ClerkSession>] {
+        let signIns = SuspendedSignIns(client, sealing: sealing).held(by: browser, hasOwnTokens: true)
+
+        // The request that begins:
+        let turn = try await signIns.begin(clerk.signInFlow(.identifier(name, password: password)))
+        // turn.ticket goes into a cookie that scripts cannot read.
+
+        // Each request that answers, at any instance that shares the store and the key:
+        let next = try await signIns.step(ticket, .answer(.text(code)), at: clerk)
+        return [turn, next]
     }
 
     @Test func suspendedSignIn() async throws {
@@ -121,9 +176,23 @@ import Testing
         #expect(transport.received.last?.request.headerFields[.authorization] == "Bearer \(token.jwt.reveal())")
     }
 
+    /// Compiled alone: on the system's clock, and the tokens end by the other.
+    private func backend(of clerk: Clerk, _ transport: ScriptedTransport) -> RecoveringClient {
+        let backendTokens = TokenManager(store: InMemoryTokenStore(), renewer: ClerkTokenRenewer(clerk))
+        let backend = RecoveringClient(transport: transport) {
+            Recovery {
+                RateLimitBackoff()
+                SessionRenewal(backendTokens)
+                TransientRetry()
+            }
+            Authorization(backendTokens, audience: [Origin(scheme: "https", authority: "api.example.com")])
+        }
+        return backend
+    }
+
     @Test func otherWaysIn() async throws {
         let first = ScriptedTransport.Step.signIn("needs_first_factor", first: ClerkJSON.resetEmail)
-        let link = ScriptedTransport.Step.signIn(
+        let byLink = ScriptedTransport.Step.signIn(
             "needs_first_factor",
             first: #"{"strategy":"email_link","email_address_id":"idn_1"}"#
         )
@@ -138,7 +207,7 @@ import Testing
             """
         let transport = ScriptedTransport([
             .complete(), first, first, .signIn("needs_new_password"), .complete(),
-            .status(200, [:], body: challenge), .complete(), .status(200, [:], body: signedUp), link, link,
+            .status(200, [:], body: challenge), .complete(), .status(200, [:], body: signedUp), byLink, byLink,
             .status(200, [:], body: #"{"response":{"ticket":"t"}}"#), .complete(), .status(200, [:], body: "{}"),
         ])
         let configuration = ClerkConfiguration(authenticator: Authenticator(), redirectURL: "app://back")
@@ -156,9 +225,9 @@ import Testing
             answering: prompts
         )
 
-        let link1 = try await clerk.sendEmailLink(identifier: email)
+        let link = try await clerk.sendEmailLink(identifier: email)
         // … later, with the address that the browser was sent to:
-        let linked = try await clerk.signIn(link: link1, ledTo: address, answering: prompts)
+        let linked = try await clerk.signIn(link: link, ledTo: address, answering: prompts)
 
         let form: FormFields = ["new_password": "…"]
         _ = try await clerk.send(.post, path: "/v1/me/change_password", body: .form(form), answering: prompts)

@@ -14,7 +14,8 @@ struct AppSecretProofTests {
     }
 
     @Test func itGoesWithTheCall() async throws {
-        let app = FacebookApp(id: "77", secret: "Jefe", prover: HMACAppSecretProver(appSecret: "Jefe"))
+        let secret: Secret = "Jefe"
+        let app = FacebookApp(id: "1234", secret: secret, prover: HMACAppSecretProver(appSecret: secret))
         let bench = try FacebookBench([.me], app: app)
         _ = try await bench.facebook.send(path: "me")
         let proof = bench.sent[0].split(separator: "appsecret_proof=").last ?? ""

@@ -175,6 +175,24 @@ struct FacebookBatchTests {
         #expect(try Self.paths(bench).last == ["3"])
     }
 
+    /// What an item states is kept also where the tokens cannot be read any more that it was asked with.
+    @Test func aStatedWaitIsKeptWhereTheTokensAreLost() async throws {
+        let tokens = LosableTokens(FacebookBench.held)
+        let bench = try FacebookBench(tokens: tokens)
+        let limited = Self.item(400, Recorded.error(80_000), after: 600)
+        bench.transport.append([
+            .run { _ in
+                tokens.isLost.withLock { $0 = true }
+                return .scripted(200, body: "[\(limited)]")
+            }, Self.items(Self.ok),
+        ])
+        let first = try await Self.run(bench, [Self.insights], maxAttempts: 1)
+        tokens.isLost.withLock { $0 = false }
+        let second = try await Self.run(bench, [Self.insights], maxAttempts: 1)
+        #expect((first + second).map(\.outcome.kind) == [.rateLimited, .rateLimited])
+        #expect((first + second).map(\.attempts) == [1, 0] && bench.transport.received.count == 1)
+    }
+
     @Test func whatAShortGateHeldIsSentWhenItOpens() async throws {
         let bench = try FacebookBench([Self.limited(1), Self.items(Self.ok), Self.items(Self.ok, Self.ok)]) {
             Recovery(maxAttempts: 1)

@@ -70,6 +70,27 @@ struct ReversingProver: AppSecretProver {
     func proof(of token: Secret) -> Secret { Secret(String(token.reveal().reversed())) }
 }
 
+/// Tokens that cannot be read for a while.
+final class LosableTokens: TokenStore {
+    let isLost = Locked(false)
+    private let memory: InMemoryTokenStore
+
+    init(_ credentials: Credentials) { memory = InMemoryTokenStore(credentials) }
+
+    func read() async throws -> Credentials.Stored {
+        if isLost.withLock({ $0 }) { throw Credentials.StoreError("the disk is gone") }
+        return await memory.read()
+    }
+
+    func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? {
+        await memory.replace(version: version, with: credentials)
+    }
+
+    func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? {
+        await memory.acquireLease(for: duration, time: time)
+    }
+}
+
 /// A person who remembers what they were shown.
 final class Person: ChallengeResponder {
     private let state = Locked<(shown: [Challenge], waits: [String])>(([], []))

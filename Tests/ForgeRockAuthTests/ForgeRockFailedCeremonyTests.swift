@@ -10,6 +10,7 @@ import WebAuthnTesting
 /// What becomes of a sign-in whose WebAuthn ceremony has failed on the person's side.
 @Suite("WebAuthn ceremonies that fail")
 struct ForgeRockFailedCeremonyTests {
+    #if Cryptography
     // MARK: At the sandbox
 
     /// The key that is there is somebody else's: the server says the same as of a wrong password.
@@ -54,6 +55,7 @@ struct ForgeRockFailedCeremonyTests {
         #expect(error?.kind == .factorUnavailable && bench.counters.ceremonies == 1)
         #expect(error?.userMessage == "The passkey was not accepted." && error?.outcome.factorResult == nil)
     }
+    #endif
 
     // MARK: What servers are told
 

@@ -11,6 +11,7 @@ import WebAuthnTesting
 /// What PingAM's nodes want, asked for by a server that behaves as they do.
 @Suite("Journeys at the sandbox")
 struct ForgeRockSandboxTests {
+    #if Cryptography
     // MARK: WebAuthn
 
     @Test(arguments: ["metadata", "old_metadata", "script"], ["", "example.com", "am.example.com"])
@@ -88,6 +89,7 @@ struct ForgeRockSandboxTests {
         #expect(try await bench.signIn("WebAuthn", third).exists)
         #expect(third.keys == [.emailCode] && third.offered.isEmpty)
     }
+    #endif
 
     // MARK: What is shown once
 
@@ -142,9 +144,11 @@ struct ForgeRockSandboxTests {
         let bench = ForgeRockSandboxBench()
         #expect(try await bench.signIn("DeviceProfile", bench.person()).exists)
         #expect(bench.steps == 3)
+        #if Cryptography
         let keys = SoftwareDeviceKeys(time: bench.clock.timeSource())
         #expect(try await bench.signIn("DeviceBinding", bench.person()) { $0.deviceKeys = keys }.exists)
         #expect(bench.account("ada")?.deviceKey != nil)
+        #endif
     }
 
     /// What there is not on this machine is told to the node, which has a way without.

@@ -27,6 +27,19 @@ import Testing
         #expect(await store.read().credentials == Credentials())
     }
 
+    /// Compiled alone: it would sign in at Okta.
+    private func inShort(
+        _ client: RecoveringClient,
+        path: String,
+        _ email: String,
+        _ password: Secret,
+        _ prompts: Person
+    ) async throws -> OktaSession {
+        let okta = try Okta(org: "https://example.okta.com", client: client, tokens: FileTokenStore(path: path))
+        let session = try await okta.signIn(identifier: email, password: password, answering: prompts)
+        return session
+    }
+
     @Test func anIssuerBehindADomainOfOnesOwn() async throws {
         let (clientID, redirectURI) = ("0oa1", "com.example:/callback")
         let app = OktaApp(
@@ -64,7 +77,7 @@ import Testing
         }
         if case .success(let success) = state, let token = success.sessionToken {
             let session = try await okta.exchange(token)
-            #expect(session.id == "sid1")
+            print("signed in as", session.userID ?? "somebody")
         }
         #expect(bench.transport.received.count == 4)
     }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("What Okta's other answers mean")
 struct OktaAnswerTests {
-    private static let authn = "/api/v1/authn"
-    private static let poll = #""_links":{"next":{"name":"poll","href":"https://o/p"}}"#
+    static let authn = "/api/v1/authn"
+    static let poll = #""_links":{"next":{"name":"poll","href":"https://o/p"}}"#
     private static let verify = #""_links":{"next":{"name":"verify","href":"https://o/v"}}"#
 
     private static func live(
@@ -114,7 +114,7 @@ struct OktaAnswerTests {
         #expect(outcome.factorResult == stated)
     }
 
-    private static func quiet(
+    static func quiet(
         _ path: String,
         _ body: String,
         _ kind: Outcome.Kind,
@@ -362,211 +362,6 @@ struct OktaAnswerTests {
 
     @Test(arguments: successes)
     func successesWithoutATransactionAreReadToo(row: Row) {
-        _ = row.check()
-    }
-
-    static let refusals: [Row] = [
-        quiet("/api/v1/authn", "", .invalidCredentials, [.askUser], status: 401, presenting: nil),
-        quiet("/api/v1/authn", "{}", .invalidCredentials, [.askUser], status: 401, presenting: nil),
-        quiet("/api/v1/authn/skip", "{}", .flowExpired, [.restartFlow], .clear, status: 401),
-        quiet("/api/v1/authn", "Internal Server Error", .unreadable, status: 401),
-        quiet("/api/v1/authn", "Internal Server Error", .unavailable, [.retry], status: 500),
-        quiet("/api/v1/authn", "<html>", .unavailable, [.retry], status: 502),
-        quiet("/api/v1/authn", "", .unavailable, [.retry], status: 503),
-        quiet("/api/v1/authn", "{}", .unavailable, [.retry], status: 504),
-        quiet("/oauth2/v1/token", #"{"error":"access_denied"}"#, .unavailable, [.retry], status: 500, presenting: nil),
-        quiet("/oauth2/v1/token", #"{"error":"mfa_required","mfa_token":"t"}"#, .unavailable, [.retry], status: 502),
-        quiet("/oauth2/v1/token", #"{"error":"too_many_requests"}"#, .unavailable, [.retry], status: 500),
-        quiet("/oauth2/v1/token", #"{"error":"invalid_grant"}"#, .unavailable, [.retry], status: 500),
-        quiet("/api/v1/authn", "<html>", .unreadable, status: 403),
-        quiet(
-            "/api/v1/users/me",
-            #"{"error":"Forbidden","message":"m"}"#,
-            .permissionDenied,
-            [.contactAdmin],
-            status: 403,
-            presenting: .access
-        ),
-        quiet(
-            "/api/v1/users/me",
-            #"{"message":"m"}"#,
-            .invalidRequest,
-            [.fixRequest],
-            status: 400,
-            presenting: .access
-        ),
-        quiet(
-            "/api/v1/users/me",
-            "{}",
-            .credentialRejected,
-            [.refreshCredential, .reauthenticate],
-            .clear,
-            status: 401,
-            presenting: .access,
-            .get,
-            lines: [("www-authenticate", #"Bearer error="invalid_token""#)],
-            .access
-        ),
-        quiet(
-            "/api/v1/users/me",
-            "",
-            .permissionDenied,
-            [.contactAdmin],
-            status: 403,
-            presenting: .access,
-            .get,
-            lines: [("www-authenticate", #"Bearer error="insufficient_scope""#)]
-        ),
-        quiet(
-            "/api/v1/users/me",
-            "",
-            .stepUpRequired,
-            [.stepUp],
-            status: 403,
-            presenting: .access,
-            .get,
-            lines: [
-                ("www-authenticate", #"Bearer error="insufficient_authentication_context", max_age=60, acr_values="a""#)
-            ]
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#,
-            .credentialRejected,
-            [.reauthenticate],
-            .clear,
-            status: 400,
-            presenting: .refresh,
-            .post,
-            .refresh
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#,
-            .unavailable,
-            [.retry],
-            status: 503,
-            presenting: .refresh
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"invalid_grant","error_description":"The credentials provided were invalid."}"#,
-            .invalidCredentials,
-            [.askUser],
-            status: 400,
-            presenting: nil
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"invalid_client"}"#,
-            .misconfigured,
-            [.fixRequest],
-            status: 401,
-            presenting: .client
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"errorCode":"invalid_client","errorSummary":"s","errorId":"oae1","errorCauses":[]}"#,
-            .misconfigured,
-            [.fixRequest],
-            status: 401,
-            presenting: .client
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"temporarily_unavailable"}"#,
-            .unavailable,
-            [.retry],
-            status: 400,
-            presenting: .refresh
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"server_error"}"#,
-            .unavailable,
-            [.retry],
-            status: 403,
-            presenting: .refresh
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"use_dpop_nonce"}"#,
-            .nonceRequired,
-            [.newNonce],
-            status: 400,
-            presenting: .refresh,
-            .post,
-            lines: [("dpop-nonce", "n1")]
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"authorization_pending"}"#,
-            .challengePending,
-            [.poll],
-            status: 400,
-            presenting: .device
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"slow_down"}"#,
-            .challengePending,
-            [.poll],
-            status: 400,
-            presenting: .device
-        ),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"expired_token"}"#,
-            .flowExpired,
-            [.restartFlow],
-            .clear,
-            status: 400,
-            presenting: .device
-        ),
-        quiet("/oauth2/v1/token", #"{"error":"access_denied"}"#, .declined, status: 400, presenting: .code),
-        quiet(
-            "/oauth2/v1/device/authorize",
-            #"{"error":"too_many_user_codes"}"#,
-            .rateLimited,
-            [.wait],
-            status: 429,
-            presenting: nil
-        ),
-        quiet("/oauth2/v1/token", #"{"error":"invalid_scope"}"#, .invalidRequest, [.fixRequest], status: 400),
-        quiet(
-            "/oauth2/v1/token",
-            #"{"error":"mfa_required","mfa_token":"t"}"#,
-            .continue,
-            [.switchFactor, .askUser],
-            status: 403,
-            presenting: nil
-        ),
-        quiet(
-            "/idp/idx/introspect",
-            #"{"messages":{"value":[{"message":"You have been logged out due to inactivity.","i18n":{"key":"idx.session.expired"},"class":"ERROR"}]}}"#,
-            .flowExpired,
-            [.restartFlow],
-            .clear,
-            status: 401
-        ),
-        quiet(
-            "/idp/idx/identify",
-            #"{"messages":{"value":[{"message":"Authentication failed","i18n":{"key":"errors.E0000004"},"class":"ERROR"}]}}"#,
-            .invalidCredentials,
-            [.askUser],
-            status: 401
-        ),
-        quiet(
-            "/idp/idx/challenge/answer",
-            #"{"remediation":{"value":[{"name":"c","value":[{"name":"credentials","form":{"value":[{"name":"passcode","messages":{"value":[{"message":"Invalid code. Try again.","i18n":{"key":"api.authn.error.PASSCODE_INVALID"},"class":"ERROR"}]}}]}}]}]}}"#,
-            .challengeIncorrect,
-            [.askUser],
-            status: 200
-        ),
-    ]
-
-    @Test(arguments: refusals)
-    func refusalsWithoutACodeAreReadToo(row: Row) {
         _ = row.check()
     }
 

@@ -6,7 +6,7 @@ enum SandboxPage {
     ///
     /// `GET /_sandbox/` is the list of endpoints to everybody but a browser.
     static func file(for request: SandboxRequest) -> SandboxResponse? {
-        guard request.method == "GET" else { return nil }
+        guard ["GET", "HEAD"].contains(request.method) else { return nil }
         let file: (bytes: [UInt8], type: String)
         switch request.segments.dropFirst().joined(separator: "/") {
         case "" where request.header("accept")?.contains("text/html") ?? false:

@@ -106,7 +106,8 @@ public struct SandboxFault: Sendable, Equatable {
     /// `errorCode` as a number), `am-reason` (without a `reason`), `am+top` (`failureUrl` at the top) or `am1` (that of
     /// the first version, `errorMessage`); of Facebook `fb`, `fb-string` (codes as text), `fb-flat` (`error_code`),
     /// `fb-text` (`error` is a text), `fb-login` (`error_type`), `fb-jsonp` (a call of a function), `fb-site` (that of
-    /// the site itself) or `fb-unavailable` (a text in a success).
+    /// the site itself) or `fb-unavailable` (a text in a success); of Auth0 `auth0` (`error` and `error_description`) or
+    /// `auth0_database` (that of its sign-up: `code` and `description`).
     ///
     /// Default: `A` for Clerk; for OAuth the words of RFC 6749, and a bearer challenge for 401 and 403 at a resource; for
     /// Okta its own form, with `meta` as `errorCauses`; for PingAM `am`, where `code` is the `errorCode`. With a status

@@ -10,7 +10,9 @@ extension SandboxWorld {
         if let file = SandboxPage.file(for: request) { return file }
         do throws(SandboxError) {
             let name = request.segments.dropFirst().joined(separator: "/")
-            guard let control = present.first(where: { $0.name == "\(request.method) \(name)" }) else {
+            // Of an answer to HEAD the server sends the head alone.
+            let method = request.method == "HEAD" ? "GET" : request.method
+            guard let control = present.first(where: { $0.name == "\(method) \(name)" }) else {
                 let reason = upstream.map { "requests are forwarded to \($0.url); " } ?? ""
                 throw SandboxError(.invalidInput, "no such endpoint: \(reason)GET /_sandbox/ lists what there is")
             }

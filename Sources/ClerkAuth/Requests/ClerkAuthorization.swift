@@ -19,7 +19,7 @@ struct ClerkAuthorization: ClientLayer {
         context: CallContext,
         next: Next
     ) async throws -> RecoveredResponse {
-        let stored = try await tokens.read()
+        let stored = try await tokens.read(for: context)
         let presented = ClientToken.presented(stored.credentials)
         if let first = context.record.presented, first.identity != presented.identity {
             var outcome = Outcome(.stateConflict, processed: .no, remedies: [.resync])

@@ -85,7 +85,8 @@ extension ClerkAPI {
     ///
     /// - Throws: `CancellationError` as soon as the caller is cancelled; nothing else.
     func finishSignOuts() async throws {
-        guard let stored = try? await tokens.read().credentials else { return }
+        // A store that cannot be read fails whatever comes next.
+        guard let stored = try? await tokens.read().credentials else { return try Task.checkCancellation() }
         for id in PendingSignOuts.read(stored) {
             do {
                 // Another session may have begun meanwhile on this machine, which "all" did not mean.

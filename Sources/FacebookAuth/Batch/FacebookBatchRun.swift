@@ -43,6 +43,9 @@ struct FacebookBatchRun {
 
     private func sendOnce(_ indices: [Int], in operation: RecoveryOperation) async throws -> FacebookBatchPlan.Answer {
         let items = try indices.map { try encoded(requests[$0]) }
+        // Known before: what the answers state is kept also where the tokens cannot be read any more, or nobody waits.
+        var scopes: [FacebookScopes] = []
+        for index in indices { scopes.append(try await self.scopes(of: requests[index])) }
         var form = FormFields()
         form.add("batch", secret: Secret(JSONValue.array(items).description))
         form.add("include_headers", "true")
@@ -60,12 +63,14 @@ struct FacebookBatchRun {
         // Fewer answers than requests: nobody can tell which of them are missing.
         guard elements.count == indices.count else { throw RecoveryError(.unreadable, in: response) }
         var answers: [Int: FacebookBatchAnswer] = [:]
-        for (index, element) in zip(indices, elements) { answers[index] = await judge(element, index) }
+        for ((index, element), scopes) in zip(zip(indices, elements), scopes) {
+            answers[index] = await judge(element, index, scopes)
+        }
         let open = zip(indices, elements).filter { $1.isNull }.map { $0.0 }
         return .sent(answers, unanswered: open, presented)
     }
 
-    private func judge(_ element: JSONValue, _ index: Int) async -> FacebookBatchAnswer {
+    private func judge(_ element: JSONValue, _ index: Int, _ scopes: FacebookScopes) async -> FacebookBatchAnswer {
         let request = requests[index]
         guard let item = FacebookBatchItem(element) else {
             let isOmitted = element.isNull && request.name != nil && request.omitsAnswerOnSuccess
@@ -85,16 +90,14 @@ struct FacebookBatchRun {
             now: runtime.time.wallTime,
             classifier: api.classifier
         )
-        if let scopes = try? await scopes(of: request) {
-            await api.pacing.learn(from: item.response.headerFields, &outcome, scopes: scopes, runtime: runtime)
-            if outcome.remedies.contains(.wait), let wait = outcome.retryAfter, wait > .zero,
-                let key = scopes.key(for: outcome.scope)
-            {
-                let opensAt = runtime.time.wallTime.advanced(by: wait)
-                await runtime.state.close(
-                    SharedState.Gate(key: key, reason: outcome.kind, opensAt: opensAt, code: outcome.code)
-                )
-            }
+        await api.pacing.learn(from: item.response.headerFields, &outcome, scopes: scopes, runtime: runtime)
+        if outcome.remedies.contains(.wait), let wait = outcome.retryAfter, wait > .zero,
+            let key = scopes.key(for: outcome.scope)
+        {
+            let opensAt = runtime.time.wallTime.advanced(by: wait)
+            await runtime.state.close(
+                SharedState.Gate(key: key, reason: outcome.kind, opensAt: opensAt, code: outcome.code)
+            )
         }
         return FacebookBatchAnswer(
             outcome: outcome,

@@ -89,7 +89,7 @@ final class FacebookAuthorization: Sendable {
         if let manager = api.manager {
             stored = try await manager.credentials(for: context).credentials
         } else {
-            stored = try await api.store.read().credentials
+            stored = try await api.store.read(for: context).credentials
         }
         guard let token = stored.accessToken, !token.isEmpty else { return nil }
         return Presented(token: token, version: stored.version(of: .access), userID: stored.facebookUserID)

@@ -6,6 +6,7 @@ struct FacebookTokenStore: TokenStore {
     let base: any TokenStore
 
     var identity: String? { base.identity }
+    var readsWait: Bool { base.readsWait }
 
     func read() async throws -> Credentials.Stored {
         try await base.read()

@@ -4,7 +4,7 @@ public import HTTPRecovery
 ///
 /// ```swift
 /// let errors = FacebookErrorConfiguration.builtIn.merging(sent)
-/// errors.category(code: 190, subcode: 463)
+/// let category = errors.category(code: 190, subcode: 463)
 /// ```
 ///
 /// The table speaks in the vendor's three categories. Here (``FacebookClassifier/errors``) it decides about codes that are no

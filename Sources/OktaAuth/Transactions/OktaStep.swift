@@ -5,7 +5,9 @@ import HTTPTypes
 /// A step that a state offers, because the server has published its link.
 ///
 /// ```swift
-/// if let skip = warning.skip { state = try await skip() }
+/// if case .passwordWarning(let warning) = state, let skip = warning.skip {
+///     state = try await skip()
+/// }
 /// ```
 ///
 /// A step that spends something (a password, a code, a message to be sent) is never sent again on doubt. All steps throw
