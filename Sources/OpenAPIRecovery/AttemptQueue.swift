@@ -3,6 +3,10 @@ import HTTPRecovery
 import HTTPTypes
 import OpenAPIRuntime
 
+#if Observability
+import ServiceContextModule
+#endif
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -53,22 +57,27 @@ struct AttemptQueue: HTTPTransport {
     }
 
     private func settle(_ attempt: Attempt, _ send: Sending) async {
+        let hasBodyFailed = Locked(false)
         do {
             let (request, baseURL) = try target.split(attempt.request)
-            let (head, body) = try await send(request, attempt.body.map { HTTPBody($0) }, baseURL)
+            let sent = attempt.body.map { HTTPBody($0, notingFailureIn: hasBodyFailed) }
+            let (head, body) = try await attempt.withContext { try await send(request, sent, baseURL) }
             attempt.settle(.success(TransportResponse(head: head, body: body.map { MessageBody($0) } ?? .empty)))
         } catch {
-            attempt.settle(.failure(failure(error)))
+            attempt.settle(.failure(failure(error, hasBodyFailed: hasBodyFailed.withLock { $0 })))
         }
     }
 
     /// What an attempt ended with, in the words of the engine.
-    private func failure(_ error: any Error) -> any Error {
+    private func failure(_ error: any Error, hasBodyFailed: Bool) -> any Error {
         switch error {
-        case let error as ClientError: return failure(error.underlyingError)
+        case let error as ClientError: return failure(error.underlyingError, hasBodyFailed: hasBodyFailed)
         case is CancellationError, is TransportError: return error
         // A client within has decided already.
         case let error as RecoveryError: return error.outcome.transportError ?? error
+        // However the transport tells of it: the engine knows what the body has thrown.
+        case _ where hasBodyFailed:
+            return TransportError(.requestBodyFailed, .unknown, message: "the request's body failed")
         default:
             thrown.withLock { $0 = error }
             return TransportError(.other, .unknown, message: "the transport threw \(type(of: error))")
@@ -83,10 +92,22 @@ extension AttemptQueue {
         let body: MessageBody?
         private let answers = AsyncStream.makeStream(of: Result<TransportResponse, any Error>.self)
         private let ends = AsyncStream.makeStream(of: Never.self)
+        #if Observability
+        /// The span that it belongs to: whoever serves it is another task.
+        private let context = ServiceContext.current
+        #endif
 
         init(_ request: HTTPRequest, _ body: MessageBody?) {
             self.request = request
             self.body = body
+        }
+
+        /// Does something as the task that waits for the answer would.
+        func withContext<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+            #if Observability
+            if let context { return try await ServiceContext.withValue(context, operation: work) }
+            #endif
+            return try await work()
         }
 
         func answer() async throws -> TransportResponse {

@@ -18,8 +18,11 @@ public import Foundation
 /// What stands behind it in the list sees each attempt, what stands before it the operation as a whole. What the
 /// transport throws does not tell whether the server has seen the request, so it counts as unknown: what is not
 /// idempotent is not sent again after it. ``RecoveringTransport`` with a transport of this package knows more.
+///
+/// With the package's trait `Observability` logs, metrics and spans are told of it by `RecoveringMiddleware(observability:)`.
 public struct RecoveringMiddleware: ClientMiddleware {
-    private let runtime: Runtime
+    /// Clock, randomness, shared state, events and the classifier.
+    public let runtime: Runtime
     private let layers: [any ClientLayer]
     private let rules: RecoveringTransport.Rules
 
@@ -41,6 +44,11 @@ public struct RecoveringMiddleware: ClientMiddleware {
         // As a client does it, and not with the first operation.
         if let problem = CallContext.LayerPlace.problem(in: self.layers) { fatalError(problem) }
     }
+
+    /// The events from now on, of all calls of the runtime; each read has events of its own.
+    ///
+    /// The newest 1024 that nobody has read yet are kept.
+    public var events: AsyncStream<RecoveryEvent> { runtime.events.stream() }
 
     /// Sends an operation, with as many attempts through the rest of the list as it takes.
     ///

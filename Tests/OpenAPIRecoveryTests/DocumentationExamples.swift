@@ -1,8 +1,8 @@
-#if OpenAPI
 import HTTPRecovery
 import HTTPRecoveryTesting
 import OpenAPIRecovery
 import OpenAPIRuntime
+import RecoveryObservability
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -12,7 +12,8 @@ import Foundation
 
 /// The examples of the article, compiled; with another transport than libcurl's, which would have to be installed.
 private func exampleOfATransport(url: URL) -> Client {
-    let client = RecoveringClient(transport: ScriptedTransport())
+    typealias CurlTransport = ScriptedTransport
+    let client = RecoveringClient(transport: CurlTransport())
     let api = Client(serverURL: url, transport: RecoveringTransport(client))
     return api
 }
@@ -21,6 +22,14 @@ private func exampleOfAMiddleware(url: URL, transport: any ClientTransport) -> C
     let api = Client(serverURL: url, transport: transport, middlewares: [RecoveringMiddleware()])
     return api
 }
+
+#if Observability
+private func exampleOfObservability(url: URL, transport: any ClientTransport) -> Client {
+    let middleware = RecoveringMiddleware(observability: Observability())
+    let api = Client(serverURL: url, transport: transport, middlewares: [middleware])
+    return api
+}
+#endif
 
 private func exampleOfRules(url: URL, client: RecoveringClient) -> Client {
     let rules = RecoveringTransport.Rules(
@@ -42,4 +51,3 @@ private func exampleOfErrors(api: Client) async throws {
         print(failure.userMessage, failure.reason, failure.retryAfter ?? .zero)
     }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OpenAPI
 import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
@@ -55,7 +54,7 @@ import Foundation
         }
     }
 
-    private static func failure(_ body: () async throws -> Void) async throws -> RecoveryError {
+    static func failure(_ body: () async throws -> Void) async throws -> RecoveryError {
         let error = await #expect(throws: ClientError.self) { try await body() }
         return try #require(error?.underlyingError as? RecoveryError)
     }
@@ -315,4 +314,3 @@ import Foundation
         #expect(!"\(error)".contains("a:b"))
     }
 }
-#endif
