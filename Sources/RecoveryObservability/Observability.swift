@@ -7,7 +7,7 @@ public import Tracing
 /// Tells a service's own logs, metrics and traces what its clients do.
 ///
 /// ```swift
-/// let client = RecoveringClient(transport: CurlTransport(), observability: Observability())
+/// let client = RecoveringClient(transport: transport, observability: Observability())
 /// ```
 ///
 /// The backends are looked up when it is made: `LoggingSystem`, `MetricsSystem` and `InstrumentationSystem` are

@@ -15,12 +15,16 @@ extension RecoveringClient {
         observability: Observability,
         @RecoveringClient.PipelineBuilder middlewares: () -> [any ClientLayer] = { RecoveringClient.defaultMiddlewares }
     ) {
-        let layers = middlewares()
-        observability.watch(runtime.events)
-        self.init(transport: transport, runtime: runtime) {
-            CallObserver(observability, layers)
-            layers
-        }
+        let layers = observability.observing(middlewares(), runtime)
+        self.init(transport: transport, runtime: runtime) { layers }
+    }
+}
+
+extension Observability {
+    /// Layers that tell of what is done through them, and of the runtime's events from now on.
+    package func observing(_ layers: [any ClientLayer], _ runtime: Runtime) -> [any ClientLayer] {
+        watch(runtime.events)
+        return [CallObserver(self, layers)] + layers
     }
 }
 #endif

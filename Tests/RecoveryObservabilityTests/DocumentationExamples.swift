@@ -38,51 +38,100 @@ import Testing
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    @Test func thePageHoldsWhatIsCompiledHere() throws {
-        let source = try String(contentsOf: Self.file, encoding: .utf8).filter { !$0.isWhitespace }
-        let parts = try Self.page().components(separatedBy: "```swift\n").dropFirst()
-        #expect(parts.count == 2)
-        for part in parts {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            #expect(source.contains(code), "\(code.prefix(60))")
-        }
-    }
-
     @Test func theTableHoldsEachMetric() throws {
         let rows = try Self.page().split(separator: "\n").filter { $0.hasPrefix("| `http.") }
         let cells = rows.map { $0.split(separator: "|").map { $0.filter { $0 != "`" && $0 != " " } } }
         #expect(cells.map { $0[0] } == Metric.allCases.map(\.rawValue))
         #expect(cells.map { $0[1] } == Metric.allCases.map { "\($0.form)" })
+        let dimensions = Metric.allCases.map { metric in
+            metric.dimensions.filter { $0 != "server.port" }.map { name in
+                switch name {
+                case "server.address": "server"
+                case "http.request.method": "method"
+                default: name
+                }
+            }
+        }
+        #expect(cells.map { $0[2].split(separator: ",").map(String.init) } == dimensions)
     }
 
     private struct Dashboard: Decodable {
         struct Panel: Decodable {
-            struct Target: Decodable { let expr: String }
+            struct Target: Decodable {
+                let expr: String
+                let legendFormat: String?
+            }
             let id: Int
             let title: String
             let targets: [Target]
         }
+        struct Templating: Decodable {
+            struct Variable: Decodable { let query: String }
+            let list: [Variable]
+        }
         let panels: [Panel]
+        let templating: Templating
+    }
+
+    /// What a query asks for; the labels by which it chooses and groups have to be those of the metric.
+    private struct Query {
+        let metrics: [Metric]
+        /// By what it groups.
+        let groups: Set<String>
+
+        init(_ text: String) {
+            let known = Dictionary(
+                uniqueKeysWithValues: Metric.allCases.flatMap { metric in metric.prometheusNames.map { ($0, metric) } }
+            )
+            var (metrics, groups) = ([Metric](), Set<String>())
+            for match in text.matches(of: /\bby \(([a-z_, ]*)\)/) {
+                groups.formUnion(match.output.1.split { $0 == "," || $0 == " " }.map(String.init))
+            }
+            // What stands where a label does is none.
+            let rest = text.replacing(/\bby \([a-z_, ]*\)/, with: "")
+            for match in rest.matches(of: /\b(http_[a-z_]+)(?:\{([^}]*)\})?/) {
+                let (name, selector) = (String(match.output.1), match.output.2 ?? "")
+                guard let metric = known[name] else {
+                    if Self.labels.contains(name) { continue }
+                    Issue.record("\(name) is no metric: \(text)")
+                    continue
+                }
+                metrics.append(metric)
+                let chosen = selector.matches(of: /([a-z_]+) *(?:=~|!~|!=|=)/).map { String($0.output.1) }
+                #expect(Set(chosen).isSubset(of: Self.labels(of: metric)), "\(text)")
+                // The buckets of a timer are told apart by one more.
+                let own = Self.labels(of: metric).union(name.hasSuffix("_bucket") ? ["le"] : [])
+                #expect(groups.isSubset(of: own), "\(text)")
+            }
+            (self.metrics, self.groups) = (metrics, groups)
+        }
+
+        static func labels(of metric: Metric) -> Set<String> {
+            Set(metric.dimensions.map(Metric.prometheusName))
+        }
+
+        static let labels = Metric.allCases.reduce(into: Set<String>()) { $0.formUnion(labels(of: $1)) }
     }
 
     @Test func theDashboardAsksForWhatThereIs() throws {
         let data = try Data(contentsOf: Self.root.appending(path: "Examples/Dashboards/http-recovery.json"))
-        let panels = try JSONDecoder().decode(Dashboard.self, from: data).panels
+        let dashboard = try JSONDecoder().decode(Dashboard.self, from: data)
+        let panels = dashboard.panels
         #expect(Set(panels.map(\.id)).count == panels.count)
-        let labels: Set = [
-            "http_response_status_code", "server_address", "error_type", "recovery_reason", "recovery_result",
-        ]
-        let names = Set(Metric.allCases.flatMap(\.prometheusNames))
-        var asked: Set<String> = []
-        for query in panels.flatMap(\.targets).map(\.expr) {
-            let words = query.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
-            let found = words.filter { $0.hasPrefix("http_") && !labels.contains($0) }
-            #expect(!found.isEmpty, "\(query)")
-            #expect(Set(found).isSubset(of: names), "\(query)")
-            asked.formUnion(found)
+        var asked: [Metric] = []
+        for target in panels.flatMap(\.targets) {
+            let query = Query(target.expr)
+            #expect(!query.metrics.isEmpty, "\(target.expr)")
+            asked += query.metrics
+            // What a line of the panel is called stands on each of its series.
+            let names = (target.legendFormat ?? "").matches(of: /\{\{([a-z_]+)\}\}/).map { String($0.output.1) }
+            #expect(Set(names).isSubset(of: query.groups), "\(target.expr)")
         }
-        for metric in Metric.allCases {
-            #expect(!asked.isDisjoint(with: metric.prometheusNames), "\(metric) is on no panel")
+        #expect(Metric.allCases.filter { !asked.contains($0) } == [], "each is on a panel")
+        for variable in dashboard.templating.list {
+            guard let values = variable.query.firstMatch(of: /label_values\((.*), *([a-z_]+)\)/) else { continue }
+            let metric = try #require(Query(String(values.output.1)).metrics.first)
+            #expect(Query.labels(of: metric).contains(String(values.output.2)))
         }
     }
 }

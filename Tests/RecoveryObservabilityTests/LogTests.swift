@@ -42,11 +42,11 @@ import Testing
             let now = watched.runtime.time.now
             watched.runtime.events.emit(RecoveryEvent(call: 0, method: "", url: "", time: now, kind: .store(health)))
         }
-        let lost = try #require(watched.logged("Shared store does not answer").first)
+        let lost = try #require(watched.logged("Store does not answer").first)
         #expect(lost.level == .warning)
         #expect(lost.metadata["recovery.store"] == "sqlite")
         #expect(lost.metadata["recovery.store.reason"] == "the disk is full")
-        #expect(watched.logged("Shared store answers again").first?.level == .info)
+        #expect(watched.logged("Store answers again").first?.level == .info)
     }
 
     @Test func whatIsThrownIsLoggedAtDebugAtMost() async throws {

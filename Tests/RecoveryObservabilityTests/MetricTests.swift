@@ -2,7 +2,9 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import InMemoryLogging
 import InMemoryTracing
+import Logging
 import MetricsTestKit
 import RecoveryObservability
 import Testing
@@ -13,6 +15,10 @@ import Testing
         ("server.address", "api.example.com"), ("server.port", "443"), ("http.request.method", "GET"),
     ]
 
+    private static func waiting(_ cause: RecoveryEvent.WaitCause) -> [(String, String)] {
+        [("recovery.wait.cause", cause.rawValue)]
+    }
+
     @Test func attemptsWaitsAndRetriesAreCounted() async throws {
         let watched = Watched([.status(429, ["retry-after": "2"]), .status(200)])
         try await watched.send()
@@ -22,10 +28,13 @@ import Testing
             metrics.counterTotal(label: "http.recovery.retries", dimensions: [("recovery.reason", "rate_limited")]) == 1
         )
         #expect(metrics.counterTotal(label: "http.recovery.calls", dimensions: [("recovery.result", "ok")]) == 1)
-        let waits = try metrics.expectTimer("http.recovery.wait.duration", [("recovery.reason", "rate_limited")])
+        let waits = try metrics.expectTimer(
+            "http.recovery.wait.duration",
+            [("recovery.reason", "rate_limited"), ("recovery.wait.cause", "gate")]
+        )
         #expect(waits.values.count == 1)
         #expect(try #require(waits.lastValue) >= 2_000_000_000)
-        #expect(try metrics.expectMeter("http.recovery.waiting").lastValue == 0)
+        #expect(try metrics.expectMeter("http.recovery.waiting", Self.waiting(.gate)).lastValue == 0)
         #expect(try metrics.expectMeter("http.client.active_requests", Self.place).lastValue == 0)
         let durations = metrics.timers(label: "http.client.request.duration")
         let dimensions = Set(durations.map { Dictionary(uniqueKeysWithValues: $0.dimensions) })
@@ -41,6 +50,73 @@ import Testing
                 ],
             ]
         )
+    }
+
+    /// How many stand at the gates, and how many wait for a retry of their own.
+    @Test func whatCallsWaitForIsToldApart() async throws {
+        let watched = Watched([.status(429, ["retry-after": "2"]), .status(503)]) {
+            Recovery {
+                RateLimitBackoff()
+                TransientRetry(backoff: .constant(.seconds(20)))
+            }
+        }
+        func number(_ cause: RecoveryEvent.WaitCause) -> Double? {
+            let meters = watched.metrics.meters(label: "http.recovery.waiting")
+            return meters.first { $0.dimensions[0].1 == cause.rawValue }?.lastValue
+        }
+        async let first = watched.client.send(Watched.get)
+        while number(.gate) != 1 { await Task.yield() }
+        async let second = watched.client.send(Watched.get)
+        while number(.gate) != 2 { await Task.yield() }
+        let other = HTTPRequest(method: .get, scheme: "https", authority: "other.example.com", path: "/")
+        async let third = watched.client.send(other)
+        while number(.backoff) != 1 { await Task.yield() }
+        #expect(number(.gate) == 2 && number(.line) == nil)
+        watched.clock.advance(by: .seconds(60))
+        #expect(try await [first.status, second.status, third.status] == [.ok, .ok, .ok])
+        #expect(number(.gate) == 0 && number(.backoff) == 0)
+    }
+
+    /// Only of a line is not known before how long it takes: it is measured to its end.
+    @Test func aLineIsSeenAndMeasured() async throws {
+        let limit = Recovery.ConcurrencyLimit(.fixed(1))
+        let watched = Watched([.hang]) { Recovery(admissions: [limit]) }
+        let first = Task { try await watched.client.send(Watched.get) }
+        await watched.transport.waitForRequests(1)
+        async let second = watched.client.send(Watched.get)
+        let (waiting, waits) = ("http.recovery.waiting", "http.recovery.wait.duration")
+        while watched.metrics.meters(label: waiting).first?.lastValue != 1 { await Task.yield() }
+        #expect(watched.metrics.timers(label: waits).isEmpty, "it is under way")
+        watched.clock.advance(by: .seconds(3))
+        first.cancel()
+        #expect(try await second.status == .ok)
+        _ = try? await first.value
+        #expect(try watched.metrics.expectMeter(waiting, Self.waiting(.line)).lastValue == 0)
+        let dimensions = [("recovery.reason", "unavailable"), ("recovery.wait.cause", "line")]
+        #expect(try watched.metrics.expectTimer(waits, dimensions).values == [3_000_000_000])
+        let lines = watched.logged("HTTP call stands in a line")
+        #expect(lines.map { $0.metadata["recovery.wait.cause"] } == ["line"] && lines.first?.level == .debug)
+    }
+
+    @Test func eachSeriesHasTheDimensionsOfItsMetric() async throws {
+        let breaker = Recovery.CircuitBreaker(.consecutive(2))
+        let watched = Watched([.status(503), .fail(.connectionLost, .unknown)], then: .status(500)) {
+            Recovery(admissions: [breaker])
+        }
+        for _ in 0..<3 { _ = try? await watched.send() }
+        let metrics = watched.metrics
+        let series =
+            metrics.counters.map { ($0.label, $0.dimensions) } + metrics.timers.map { ($0.label, $0.dimensions) }
+            + metrics.meters.map { ($0.label, $0.dimensions) }
+        for (label, dimensions) in series {
+            let metric = try #require(Metric(rawValue: label))
+            let names = dimensions.map(\.0)
+            // Of what has not come there is no value: a status without an answer, a failure of a success.
+            let mayLack = metric == .requestDuration ? ["http.response.status_code", "error.type"] : []
+            #expect(names.count == Set(names).count && Set(names).isSubset(of: metric.dimensions), "\(label)")
+            #expect(Set(metric.dimensions).subtracting(names).isSubset(of: mayLack), "\(label)")
+        }
+        #expect(Set(series.map(\.0)).count >= 10)
     }
 
     @Test func theBudgetSinks() async throws {

@@ -86,10 +86,43 @@ import Tracing
         ])
         let response = try await watched.client.send(Watched.get, options: RequestOptions(buffering: .streamed))
         #expect(watched.attempts.isEmpty, "its body is still on the way")
+        #expect(watched.durations.isEmpty && watched.activeRequests == 1)
         continuation.yield([1, 2, 3])
+        watched.clock.advance(by: .seconds(5))
         continuation.finish(throwing: TransportError(.truncated, .answered))
         await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 10) }
         #expect(watched.attempts.map { $0.text("error.type") } == ["transport"])
+        #expect(watched.durations == ["200 transport 5.0"] && watched.activeRequests == 0)
+    }
+
+    /// Of a body that is longer than what is read beforehand, as of one that is streamed.
+    @Test(arguments: [RequestOptions.Buffering.streamed, .upTo(2)])
+    func aDurationIsThatOfTheWholeBody(buffering: RequestOptions.Buffering) async throws {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ArraySlice<UInt8>.self)
+        continuation.yield([1, 2, 3])
+        let watched = Watched([
+            .run { _ in TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: stream)) }
+        ])
+        let response = try await watched.client.send(Watched.get, options: RequestOptions(buffering: buffering))
+        #expect(watched.attempts.isEmpty && watched.durations.isEmpty)
+        watched.clock.advance(by: .seconds(7))
+        continuation.finish()
+        #expect(try await response.body.collect(upTo: 10) == [1, 2, 3])
+        #expect(watched.attempts.count == 1 && watched.durations == ["200 - 7.0"])
+    }
+
+    @Test func aBodyWhoseReaderIsCancelledHasNoDuration() async throws {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ArraySlice<UInt8>.self)
+        let watched = Watched([
+            .run { _ in TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: stream)) }
+        ])
+        let response = try await watched.client.send(Watched.get, options: RequestOptions(buffering: .streamed))
+        continuation.finish(throwing: CancellationError())
+        await #expect(throws: CancellationError.self) { try await response.body.collect(upTo: 10) }
+        #expect(watched.attempts.map { $0.text("recovery.result") } == ["cancelled"])
+        #expect(watched.attempts.map { $0.text("error.type") } == [nil])
+        #expect(watched.durations.isEmpty && watched.activeRequests == 0)
+        #expect(watched.metrics.counterTotal(label: "http.recovery.attempts") == 1)
     }
 
     @Test func aBodyThatIsDroppedEndsItsSpan() async throws {
@@ -104,6 +137,7 @@ import Tracing
         }
         #expect(try await status() == 200)
         #expect(watched.attempts.map { $0.text("error.type") } == [nil])
+        #expect(watched.durations == ["200 - 0.0"] && watched.activeRequests == 0)
         continuation.finish()
     }
 
@@ -140,7 +174,7 @@ import Tracing
         let span = try #require(watched.attempts.first)
         #expect(span.operationName == "HTTP")
         #expect(span.text("http.request.method") == "_OTHER")
-        #expect(span.text("server.address") == "[::1]")
+        #expect(span.text("server.address") == "::1", "the brackets are the URL's")
         #expect(span.text("server.port") == "8080")
     }
 

@@ -62,6 +62,19 @@ struct Watched {
         logs.entries.filter { $0.message == message }
     }
 
+    /// The durations of attempts in seconds, with the status and the failure of each.
+    var durations: [String] {
+        metrics.timers(label: "http.client.request.duration").flatMap { timer in
+            let words = ["http.response.status_code", "error.type"].map { name in
+                timer.dimensions.first { $0.0 == name }?.1 ?? "-"
+            }
+            return timer.values.map { "\(words[0]) \(words[1]) \(Double($0) / 1e9)" }
+        }
+    }
+
+    /// How many attempts are under way.
+    var activeRequests: Double? { metrics.meters(label: "http.client.active_requests").first?.lastValue }
+
     /// All that was told, in one text.
     var everything: String {
         let spans = tracer.finishedSpans.map { span in

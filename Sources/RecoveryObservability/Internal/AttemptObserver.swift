@@ -35,20 +35,25 @@ struct AttemptObserver: ClientLayer {
         context: CallContext,
         next: Next
     ) async throws -> RecoveredResponse {
-        guard let tracer else { return try await measured(request, body, context, next) }
-        let span = tracer.startSpan(request.spanName, ofKind: .client)
-        describe(span, request, context)
-        let end = SpanEnd(span)
+        let span = tracer?.startSpan(request.spanName, ofKind: .client)
         var request = request
-        tracer.inject(span.context, into: &request.headerFields, using: FieldInjector())
+        if let tracer, let span {
+            describe(span, request, context)
+            tracer.inject(span.context, into: &request.headerFields, using: FieldInjector())
+        }
+        let end = AttemptEnd(span, meters.map { AttemptMeasure($0, request, context.runtime.time) })
         do {
-            let traced = request
-            var response = try await ServiceContext.withValue(span.context) {
-                try await measured(traced, body, context, next)
-            }
-            span.note(response, nil)
-            span.note(response.metrics)
-            // A body that is still on its way ends the span, or whoever drops it.
+            let sent = request
+            var response =
+                if let span {
+                    try await ServiceContext.withValue(span.context) {
+                        try await next(sent, body: body, context: context)
+                    }
+                } else {
+                    try await next(sent, body: body, context: context)
+                }
+            end.arrive(response)
+            // A body that is still on its way ends the attempt, or whoever drops it.
             if response.body.bytesInMemory == nil {
                 response.body = response.body.noting(end.note)
             } else {
@@ -56,9 +61,7 @@ struct AttemptObserver: ClientLayer {
             }
             return response
         } catch {
-            span.note(nil, error)
-            span.note((error as? TransportError)?.metrics)
-            end.end()
+            end.end(error)
             throw error
         }
     }
@@ -79,51 +82,44 @@ struct AttemptObserver: ClientLayer {
             if resends > 0 { attributes["http.request.resend_count"] = resends }
         }
     }
-
-    private func measured(
-        _ request: HTTPRequest,
-        _ body: MessageBody?,
-        _ context: CallContext,
-        _ next: Next
-    ) async throws -> RecoveredResponse {
-        guard let meters else { return try await next(request, body: body, context: context) }
-        let time = context.runtime.time
-        let start = time.now
-        let server = meters.dimensions(of: Server(of: request))
-        let place = server + [("http.request.method", request.knownMethod)]
-        meters.add(.activeRequests, 1, place)
-        defer { meters.add(.activeRequests, -1, place) }
-        func record(_ response: RecoveredResponse?, _ error: (any Error)?) {
-            var dimensions = place
-            if let response { dimensions.append(("http.response.status_code", String(response.status.code))) }
-            if let type = FailureWord(response, error).errorType { dimensions.append(("error.type", type)) }
-            if response?.outcome.kind == .accountLocked { meters.count(.lockouts, server) }
-            meters.count(.attempts, place)
-            meters.time(.requestDuration, start.duration(to: time.now), dimensions)
-        }
-        do {
-            let response = try await next(request, body: body, context: context)
-            record(response, nil)
-            return response
-        } catch {
-            // A cancelled attempt has no duration of its own: how long it took is the canceller's doing.
-            if error is CancellationError { meters.count(.attempts, place) } else { record(nil, error) }
-            throw error
-        }
-    }
 }
 
-/// Ends a span once: when its body has ended, when that fails, or when nobody holds it any more.
-private final class SpanEnd: Sendable {
-    private let span: any Span
-    private let isOver = Atomic(false)
-
-    init(_ span: any Span) {
-        self.span = span
+/// Ends the span and the metrics of an attempt once, and alike: when its body has ended, when that fails, or when nobody
+/// holds it any more.
+private final class AttemptEnd: Sendable {
+    /// What is told of an answer when its body has ended.
+    struct Answer {
+        let status: Int
+        let errorType: String?
     }
 
-    func end() {
-        if !isOver.exchange(true, ordering: .acquiringAndReleasing) { span.end() }
+    private let span: (any Span)?
+    private let measure: AttemptMeasure?
+    private let answer = Locked<Answer?>(nil)
+    private let isOver = Atomic(false)
+
+    init(_ span: (any Span)?, _ measure: AttemptMeasure?) {
+        self.span = span
+        self.measure = measure
+    }
+
+    /// Takes note of an answer, whose body may still be on its way.
+    func arrive(_ response: RecoveredResponse) {
+        measure?.arrive(response)
+        span?.note(response, nil)
+        span?.note(response.metrics)
+        let new = Answer(status: response.status.code, errorType: FailureWord(response, nil).errorType)
+        answer.withLock { $0 = new }
+    }
+
+    func end(_ error: (any Error)? = nil) {
+        if isOver.exchange(true, ordering: .acquiringAndReleasing) { return }
+        if let error {
+            span?.note(nil, error)
+            span?.note((error as? TransportError)?.metrics)
+        }
+        measure?.end(answer.withLock { $0 }, error)
+        span?.end()
     }
 
     /// Takes note of a piece of the body.
@@ -131,14 +127,46 @@ private final class SpanEnd: Sendable {
         switch piece {
         case .success(.some): return
         case .success(.none): end()
-        case .failure(let error):
-            span.note(nil, error)
-            span.note((error as? TransportError)?.metrics)
-            end()
+        case .failure(let error): end(error)
         }
     }
 
     deinit { end() }
+}
+
+/// The metrics of an attempt.
+private struct AttemptMeasure: Sendable {
+    private let meters: Meters
+    private let time: TimeSource
+    private let start: TimeSource.Instant
+    private let server: Meters.Dimensions
+    private let place: Meters.Dimensions
+
+    /// Begins one.
+    init(_ meters: Meters, _ request: HTTPRequest, _ time: TimeSource) {
+        self.meters = meters
+        self.time = time
+        start = time.now
+        server = meters.dimensions(of: Server(of: request))
+        place = server + [("http.request.method", request.knownMethod)]
+        meters.add(.activeRequests, 1, place)
+    }
+
+    func arrive(_ response: RecoveredResponse) {
+        if response.outcome.kind == .accountLocked { meters.count(.lockouts, server) }
+    }
+
+    func end(_ answer: AttemptEnd.Answer?, _ error: (any Error)?) {
+        meters.add(.activeRequests, -1, place)
+        meters.count(.attempts, place)
+        // A cancelled attempt has no duration of its own: how long it took is the canceller's doing.
+        if error is CancellationError { return }
+        var dimensions = place
+        if let answer { dimensions.append(("http.response.status_code", String(answer.status))) }
+        // A body that breaks fails the attempt, whatever its head has said.
+        if let type = FailureWord(nil, error).errorType ?? answer?.errorType { dimensions.append(("error.type", type)) }
+        meters.time(.requestDuration, start.duration(to: time.now), dimensions)
+    }
 }
 
 extension Span {

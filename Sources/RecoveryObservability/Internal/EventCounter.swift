@@ -3,9 +3,17 @@ import HTTPRecovery
 
 /// Counts the events of one hub.
 final class EventCounter: Sendable {
+    /// A call that waits.
+    private struct Wait {
+        let cause: RecoveryEvent.WaitCause
+        let reason: Outcome.Kind
+        let since: TimeSource.Instant
+        let isCounted: Bool
+    }
+
     private let meters: Meters
-    /// The calls that wait at present.
-    private let waiting = Locked<Set<Int>>([])
+    /// The calls that wait at present, by their numbers.
+    private let waits = Locked<[Int: Wait]>([:])
 
     init(_ meters: Meters) {
         self.meters = meters
@@ -15,8 +23,9 @@ final class EventCounter: Sendable {
         switch event.kind {
         case .attempt: endWait(of: event)
         case .wait(let reason, let duration, _):
-            meters.time(.waitDuration, duration, [("recovery.reason", reason.rawValue)])
-            beginWait(of: event)
+            let wait = beginWait(of: event, reason)
+            meters.time(.waitDuration, duration, Self.dimensions(of: wait))
+        case .line(let reason, _, _): beginWait(of: event, reason)
         case .retry(_, let reason):
             endWait(of: event)
             meters.count(.retries, [("recovery.reason", reason.rawValue)])
@@ -47,14 +56,40 @@ final class EventCounter: Sendable {
         }
     }
 
+    private static func dimensions(of wait: Wait) -> Meters.Dimensions {
+        [("recovery.reason", wait.reason.rawValue), ("recovery.wait.cause", wait.cause.rawValue)]
+    }
+
     /// What is made for another call, which waits for it, is not counted beside that.
-    private func beginWait(of event: RecoveryEvent) {
-        guard event.parent == nil, waiting.withLock({ $0.insert(event.call).inserted }) else { return }
-        meters.add(.waiting, 1)
+    @discardableResult
+    private func beginWait(of event: RecoveryEvent, _ reason: Outcome.Kind) -> Wait {
+        let wait = Wait(
+            cause: event.waitCause ?? .operation,
+            reason: reason,
+            since: event.time,
+            isCounted: event.parent == nil
+        )
+        let before = waits.withLock { waits in
+            defer { waits[event.call] = wait }
+            return waits[event.call]
+        }
+        if let before { end(before, at: event.time) }
+        count(wait, 1)
+        return wait
     }
 
     private func endWait(of event: RecoveryEvent) {
-        if waiting.withLock({ $0.remove(event.call) }) != nil { meters.add(.waiting, -1) }
+        if let wait = waits.withLock({ $0.removeValue(forKey: event.call) }) { end(wait, at: event.time) }
+    }
+
+    /// Only of a line is not known before it ends how long it takes.
+    private func end(_ wait: Wait, at now: TimeSource.Instant) {
+        count(wait, -1)
+        if wait.cause == .line { meters.time(.waitDuration, wait.since.duration(to: now), Self.dimensions(of: wait)) }
+    }
+
+    private func count(_ wait: Wait, _ amount: Double) {
+        if wait.isCounted { meters.add(.waiting, amount, [("recovery.wait.cause", wait.cause.rawValue)]) }
     }
 }
 #endif

@@ -17,6 +17,7 @@ struct EventLog: Sendable {
         let url = if case .attempt(_, _, let own, _) = event.kind { own } else { event.url }
         if let url { metadata["url.full"] = "\(url)" }
         if let server = Server(url: url) { metadata["server.address"] = "\(server.address)" }
+        if let cause = event.waitCause { metadata["recovery.wait.cause"] = "\(cause.rawValue)" }
         for (key, value) in Self.details(event.kind) { metadata[key] = "\(value)" }
         logger.log(level: level, message, metadata: metadata)
     }
@@ -28,14 +29,15 @@ struct EventLog: Sendable {
         case .response: (.trace, "HTTP response arrived")
         case .failure: (.debug, "HTTP attempt failed")
         case .wait: (.debug, "HTTP call waits")
+        case .line: (.debug, "HTTP call stands in a line")
         case .retry: (.debug, "HTTP request is sent again")
         case .refresh: (.debug, "Credential renewal ended")
         case .clear: (.info, "Refused credential was removed")
         case .fallback: (.debug, "Sign-in goes on with another factor")
         case .challenge: (.debug, "Sign-in asks for something")
         case .breaker: (.info, "Circuit breaker changed its state")
-        case .store(.available): (.info, "Shared store answers again")
-        case .store: (.warning, "Shared store does not answer")
+        case .store(.available): (.info, "Store answers again")
+        case .store: (.warning, "Store does not answer")
         case .givingUp: (.debug, "HTTP call is given up")
         case .done: (.debug, "HTTP call ended")
         @unknown default: (.trace, "HTTP call went on")
@@ -55,7 +57,7 @@ struct EventLog: Sendable {
             ]
         case .failure(let number, let outcome):
             [("recovery.attempt", number)] + Self.details(outcome)
-        case .wait(let reason, let duration, _):
+        case .wait(let reason, let duration, _), .line(let reason, let duration, _):
             [("recovery.reason", reason.rawValue), ("recovery.wait", duration.inSeconds)]
         case .retry(let number, let reason): [("recovery.attempt", number), ("recovery.reason", reason.rawValue)]
         case .refresh(let result): [("recovery.result", result.rawValue)]

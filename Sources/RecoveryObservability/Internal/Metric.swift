@@ -29,14 +29,35 @@ package enum Metric: String, Sendable, CaseIterable {
         }
     }
 
+    /// The names of its dimensions; of each there are few values.
+    package var dimensions: [String] {
+        let server = ["server.address", "server.port"]
+        return switch self {
+        case .requestDuration: server + ["http.request.method", "http.response.status_code", "error.type"]
+        case .activeRequests, .attempts: server + ["http.request.method"]
+        case .calls, .callDuration, .refreshes: ["recovery.result"]
+        case .failures: ["error.type", "recovery.reason"]
+        case .retries: ["recovery.reason"]
+        case .waitDuration: ["recovery.reason", "recovery.wait.cause"]
+        case .waiting: ["recovery.wait.cause"]
+        case .lockouts, .budget, .breaker: server
+        case .store: []
+        }
+    }
+
     /// The names under which Prometheus keeps it, by the rules of OpenTelemetry.
     package var prometheusNames: [String] {
-        let name = rawValue.split(separator: ".").joined(separator: "_")
+        let name = Self.prometheusName(rawValue)
         return switch form {
         case .counter: ["\(name)_total"]
         case .timer: ["bucket", "count", "sum"].map { "\(name)_seconds_\($0)" }
         case .meter: [name]
         }
+    }
+
+    /// What Prometheus makes of a name, also of a dimension's.
+    package static func prometheusName(_ name: String) -> String {
+        name.split(separator: ".").joined(separator: "_")
     }
 }
 #endif

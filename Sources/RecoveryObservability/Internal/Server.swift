@@ -23,11 +23,17 @@ struct Server: Sendable, Hashable {
         let text = origin.authority
         let standard = origin.scheme == "http" ? 80 : 443
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else {
-            (address, port) = (text, standard)
+            (address, port) = (Self.address(text[...]), standard)
             return
         }
-        address = String(text[..<colon])
+        address = Self.address(text[..<colon])
         port = Int(text[text.utf8.index(after: colon)...]) ?? standard
+    }
+
+    /// An address of IPv6 stands in brackets in a URL alone (OpenTelemetry's `server.address`).
+    private static func address(_ host: Substring) -> String {
+        let isBracketed = host.utf8.first == UInt8(ascii: "[") && host.utf8.last == UInt8(ascii: "]")
+        return String(isBracketed ? host.dropFirst().dropLast() : host)
     }
 }
 
