@@ -34,15 +34,35 @@ import UnixSignals
         #expect(keys.count > 50 && keys.sorted() == Self.keys(SettingsOption.all).sorted())
     }
 
-    @Test(arguments: ["RecoveryService", "PolicyKeys", "GracefulShutdown"])
-    func thePageHoldsWhatIsCompiledHere(page: String) throws {
-        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).filter { !$0.isWhitespace }
-        let parts = try Self.article(page).components(separatedBy: "```swift\n").dropFirst()
-        #expect(!parts.isEmpty)
-        for part in parts {
-            let code = try #require(part.components(separatedBy: "```").first).filter { !$0.isWhitespace }
-            #expect(source.contains(code), "\(code.prefix(60))")
+    /// The rows say which values may be switched off.
+    @Test func theTableSaysWhatMayBeOff() throws {
+        let table = try #require(try Self.article("PolicyKeys").components(separatedBy: "## Keys").last)
+        let rows = table.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
+        var base = RecoveringClient.Settings.pollyStandard
+        (base.budget, base.pace) = (.tokens(), .init(perSecond: 5))
+        (base.hedging, base.limit) = (.init(after: .seconds(1)), .init(.aimd()))
+        base.breaker?.failures = 9
+        for row in rows {
+            let path = row[0].split(separator: "`")[1].split(separator: ".").map(String.init)
+            guard path != ["throttled_backoff", "…"] else { continue }
+            let json = path.reversed().reduce(JSONValue.string("off")) { .object([JSONValue.Member($1, $0)]) }
+            let isTaken = (try? RecoveringClient.Settings(json: json, base: base)) != nil
+            #expect(isTaken == row[1].contains("`off`"), "\(path)")
         }
+    }
+
+    @Test func theOtherTableHasEveryKey() throws {
+        let page = try Self.article("PolicyKeys")
+        let part = try #require(
+            page.components(separatedBy: "## Beside the policy").last?.components(separatedBy: "\n## ").first
+        )
+        let keys = part.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().compactMap { row in
+            row.split(separator: "|").dropFirst().first?.split(separator: "`").dropFirst().first.map(String.init)
+        }
+        let options = [
+            LayerOptions.redirects, LayerOptions.announcedLimits, LayerOptions.staleAnswers, LayerOptions.renewal,
+        ]
+        #expect(keys.sorted() == options.flatMap(\.keys).sorted())
     }
 
     @Test func overview() throws {
@@ -72,7 +92,29 @@ import UnixSignals
         let client = RecoveringClient(transport: transport) { settings.layers() }
         let breaker = try Recovery.CircuitBreaker.Configuration(config: config.scoped(to: "api.breaker"))
         let secret = try Secret(config: config, forKey: "oauth.client_secret")
-        #expect("\(client)".contains("Deadline 7.0") && breaker.window == .count(100) && !secret.isEmpty)
+        #expect("\(client)".contains("Deadline 7.0") && breaker == .init() && !secret.isEmpty)
+    }
+
+    @Test func besideThePolicy() throws {
+        let (transport, config) = (ScriptedTransport(), Self.config)
+        let settings = try RecoveringClient.Settings(config: config.scoped(to: "api"))
+        let redirects = try Redirects(config: config.scoped(to: "api.redirects"))
+        let stale = try RecoveringClient.StaleAnswers(config: config.scoped(to: "api.stale_answers"))
+        let announced = try Recovery.AnnouncedLimits(config: config.scoped(to: "api.announced_limits"))
+        let client = RecoveringClient(transport: transport) {
+            redirects
+            stale
+            settings.layers(admissions: [announced])
+        }
+        #expect("\(client)".contains("Deadline 7.0"))
+    }
+
+    @Test func inShort() throws {
+        let (transport, config) = (ScriptedTransport(), Self.config.scoped(to: "api"))
+        let recovery = RecoveringClient.ReloadableRecovery(try RecoveringClient.Settings(config: config))
+        let client = RecoveringClient(transport: transport) { recovery }
+        let reload = PolicyReload(recovery, of: client, from: config)
+        #expect("\(reload)" == "PolicyReload" && recovery.settings.deadline == .seconds(7))
     }
 
     @Test func changing() throws {
@@ -94,16 +136,18 @@ import UnixSignals
         }
         let work = Work()
         @Sendable func keep(_ text: String) async { #expect(text.contains("version")) }
-        let group = ServiceGroup(
+        var configuration = ServiceGroupConfiguration(
             services: [
                 StoreService(client.runtime.state),
-                ClientService(client, drainingWithin: .seconds(20)) { state in await keep(state.json.description) },
-                RenewalService(tokens, by: client),
-                DrainingService(work, by: client, within: .seconds(20)),
+                ClientService(client, drainingWithin: .seconds(10)) { state in await keep(state.json.description) },
+                RenewalService(tokens, by: client, finishingWithin: .seconds(5)),
+                DrainingService(work, by: client, within: .seconds(10)),
             ],
             gracefulShutdownSignals: [.sigterm],
             logger: logger
         )
+        configuration.maximumGracefulShutdownDuration = .seconds(27)
+        let group = ServiceGroup(configuration: configuration)
         async let ended: Void = group.run()
         await group.triggerGracefulShutdown()
         try await ended

@@ -3,6 +3,7 @@ import AuthRecovery
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import Logging
 import RecoveryService
 import ServiceLifecycle
 import ServiceLifecycleTestKit
@@ -62,7 +63,8 @@ import Testing
             await clock.waitForSleeper(of: .seconds(20), purpose: .guard)
             clock.advance(by: .seconds(20))
             await ended
-            await #expect(throws: RecoveryError.self) { try await answer.value }
+            let error = await #expect(throws: RecoveryError.self) { try await answer.value }
+            #expect(error?.outcome.transportError?.code == .shutDown && error?.outcome.processed == .unknown)
         }
         #expect(kept.count == 1)
     }
@@ -130,8 +132,8 @@ import Testing
             async let ended: Void = DrainingService(worker, by: client).run()
             await clock.waitForSleepers(1)
             trigger.triggerGracefulShutdown()
-            await clock.waitForSleeper(of: .seconds(20), purpose: .guard)
-            clock.advance(by: .seconds(12))
+            await clock.waitForSleeper(of: .seconds(10), purpose: .guard)
+            clock.advance(by: .seconds(8))
             try await ended
         }
         #expect(worker.ends.withLock { $0 } == ["done"])
@@ -167,6 +169,95 @@ import Testing
             }
         }
         #expect(events.words.contains("refresh failed") && !events.words.contains { $0.hasPrefix("done ok") })
+    }
+
+    /// Answers nothing, and counts who waits for that.
+    private final class Stuck: TokenRenewer {
+        let waiting = Locked(0)
+        let reuse = RefreshTokenGrant.Reuse.reusable
+
+        func canRenew(_ credentials: Credentials) -> Bool { true }
+
+        func renew(_ credentials: Credentials, in operation: RecoveryOperation) async throws -> Credentials {
+            try await wait()
+        }
+
+        func wait() async throws -> Never {
+            waiting.withLock { $0 += 1 }
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            end.finish()
+            throw CancellationError()
+        }
+    }
+
+    /// They end one after the other, each within its time, and what was learned is kept before the process is killed.
+    @Test func theWholeGroupEndsInTime() async throws {
+        let (clock, kept, store, stuck) = (ManualClock(), Kept(), NotingStore(), Stuck())
+        let transport = InProcessTransport { _ in try await stuck.wait() }
+        let client = RecoveringClient(transport: transport, runtime: .manual(clock, store: store)) {
+            AttemptTimeout.none
+        }
+        let expired = Credentials(accessToken: "A", expiresAt: client.runtime.time.wallTime)
+        let tokens = TokenManager(store: InMemoryTokenStore(expired), renewer: stuck)
+        let group = ServiceGroup(
+            services: [
+                StoreService(client.runtime.state), ClientService(client) { kept.save($0) },
+                RenewalService(tokens, by: client),
+                DrainingService(Worker(client: client, isStubborn: false), by: client),
+            ],
+            gracefulShutdownSignals: [],
+            logger: Logger(label: "test")
+        )
+        let stranger = Task { try await client.send(Self.request) }
+        let elapsed = try await clock.skippingWaits {
+            async let ended: Void = group.run()
+            while stuck.waiting.withLock({ $0 }) < 3 { await Task.yield() }
+            let start = clock.now
+            await group.triggerGracefulShutdown()
+            try await ended
+            return start.duration(to: clock.now)
+        }
+        #expect(elapsed < .seconds(28), "30 seconds is the usual time")
+        #expect(kept.count == 1 && store.wasClosed)
+        await #expect(throws: RecoveryError.self) { try await stranger.value }
+    }
+
+    /// Tokens that cannot be read at first.
+    private final class LostTokens: TokenStore {
+        let isLost = Locked(true)
+
+        func read() async throws -> Credentials.Stored {
+            if isLost.withLock({ $0 }) { throw Credentials.StoreError("the disk is gone") }
+            return Credentials.Stored(Credentials(), version: 1)
+        }
+
+        func replace(version: UInt64, with credentials: Credentials) async throws -> Credentials.Stored? { nil }
+
+        func acquireLease(for duration: Duration, time: TimeSource) async throws -> (any Credentials.Lease)? { nil }
+    }
+
+    @Test func tokensThatCannotBeReadAreToldOfOnce() async {
+        let (clock, store) = (ManualClock(), LostTokens())
+        let client = RecoveringClient(transport: ScriptedTransport(), runtime: .manual(clock))
+        let events = EventRecorder(client.runtime.events)
+        let service = RenewalService(TokenManager(store: store), by: client)
+        await testGracefulShutdown { trigger in
+            async let ended: Void = service.run()
+            for isLost in [true, true, false, false] {
+                await clock.waitForSleeper(of: .seconds(60))
+                store.isLost.withLock { $0 = isLost }
+                clock.advance(by: .seconds(60))
+            }
+            await clock.waitForSleeper(of: .seconds(60))
+            trigger.triggerGracefulShutdown()
+            await ended
+        }
+        #expect(events.words == ["store degraded LostTokens", "store available"])
+        let reasons = events.events.compactMap { event -> String? in
+            if case .store(.degraded(_, let reason)) = event.kind { reason } else { nil }
+        }
+        #expect(reasons == ["the disk is gone"])
     }
 
     @Test func aStoreIsClosedBehindItsClients() async {

@@ -25,19 +25,29 @@ extension ConfigSnapshotReader {
         let key = ConfigKey(path)
         switch option {
         case .object(let options):
+            // A value in the place of a group is none, whatever else stands there.
+            if let value = any(key) { return value }
             let members = members(options, below: path)
             return members.isEmpty ? nil : .object(members)
         case .bool: return bool(forKey: key).map { .bool($0) } ?? any(key)
         case .text: return any(key)
-        case .number, .seconds:
-            guard let value = any(key) else { return nil }
-            // Environment and command line have texts alone.
-            guard let text = value.string, let json = try? JSONValue(parsing: text), json.number != nil else {
-                return value
-            }
-            return json
-        case .jitter, .delays: return doubleArray(forKey: key).map(Self.json) ?? any(key)
+        case .number, .seconds: return any(key).map(Self.number)
+        // Environment and command line make a list of any text, of a word too, which is none.
+        case .jitter:
+            if let numbers = doubleArray(forKey: key), numbers.count > 1 { return Self.json(numbers) }
+            return any(key).map(Self.number)
+        case .delays:
+            if let texts = stringArray(forKey: key), texts.count > 1 { return Self.json(texts) }
+            return any(key)
         }
+    }
+
+    /// The number that a text is: environment and command line have texts alone.
+    private static func number(_ value: JSONValue) -> JSONValue {
+        guard let text = value.string, let json = try? JSONValue(parsing: text), json.number != nil else {
+            return value
+        }
+        return json
     }
 
     private func any(_ key: ConfigKey) -> JSONValue? {
@@ -47,7 +57,12 @@ extension ConfigSnapshotReader {
         if let bool = bool(forKey: key) { return .bool(bool) }
         if let numbers = doubleArray(forKey: key) { return Self.json(numbers) }
         if let numbers = intArray(forKey: key) { return Self.json(numbers.map { Double($0) }) }
-        return stringArray(forKey: key).map { .array($0.map { .string($0) }) }
+        return stringArray(forKey: key).map(Self.json)
+    }
+
+    private static func json(_ texts: [String]) -> JSONValue {
+        // A number among texts with a unit is one of seconds.
+        .array(texts.map { number(.string($0)) })
     }
 
     private static func json(_ numbers: [Double]) -> JSONValue {

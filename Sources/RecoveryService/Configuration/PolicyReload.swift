@@ -26,7 +26,8 @@ public struct PolicyReload: Sendable, CustomStringConvertible {
     private let recovery: RecoveringClient.ReloadableRecovery
     private let runtime: Runtime
     private let config: ConfigReader
-    private let preset: String
+    private let read:
+        @Sendable (ConfigSnapshotReader) throws(RecoveringClient.Settings.Invalid) -> RecoveringClient.Settings
     private let onChange: @Sendable (Change) -> Void
 
     /// Its name; a group logs it in each line about the service.
@@ -50,7 +51,33 @@ public struct PolicyReload: Sendable, CustomStringConvertible {
         self.recovery = recovery
         self.runtime = client.runtime
         self.config = config
-        self.preset = preset
+        self.read = { (snapshot) throws(RecoveringClient.Settings.Invalid) in
+            try RecoveringClient.Settings(config: snapshot, preset: preset)
+        }
+        self.onChange = onChange
+    }
+
+    /// The same with what a program holds for good where nothing is configured.
+    ///
+    /// - Parameters:
+    ///   - recovery: What is changed.
+    ///   - client: The client that it stands in.
+    ///   - config: The configuration, scoped to where the policy stands; it has to come from a provider that reloads.
+    ///   - base: What holds for all that is not configured, unless `preset` is.
+    ///   - onChange: Told of each change, for logs; it must not block. Default: nobody is.
+    public init(
+        _ recovery: RecoveringClient.ReloadableRecovery,
+        of client: RecoveringClient,
+        from config: ConfigReader,
+        base: RecoveringClient.Settings,
+        onChange: @escaping @Sendable (Change) -> Void = { _ in }
+    ) {
+        self.recovery = recovery
+        self.runtime = client.runtime
+        self.config = config
+        self.read = { (snapshot) throws(RecoveringClient.Settings.Invalid) in
+            try RecoveringClient.Settings(config: snapshot, base: base)
+        }
         self.onChange = onChange
     }
 
@@ -65,7 +92,7 @@ public struct PolicyReload: Sendable, CustomStringConvertible {
 
     private func apply(_ snapshot: ConfigSnapshotReader) {
         do throws(RecoveringClient.Settings.Invalid) {
-            let settings = try RecoveringClient.Settings(config: snapshot, preset: preset)
+            let settings = try read(snapshot)
             guard settings != recovery.settings else { return }
             try recovery.apply(settings, in: runtime)
             onChange(.applied(settings))

@@ -25,6 +25,21 @@ extension RecoveringClient.Settings {
         try self.init(json: .object(isNamed ? members : members + [JSONValue.Member("preset", .string(preset))]))
     }
 
+    /// The same with what a program holds for good where nothing is configured.
+    ///
+    /// - Parameters:
+    ///   - config: The configuration, scoped to where the policy stands.
+    ///   - base: What holds for all that is not configured, unless `preset` is.
+    /// - Throws: `RecoveringClient.Settings.Invalid` for a value that is there and is none: it names the key and what is allowed.
+    public init(config: ConfigReader, base: Self) throws(Invalid) {
+        try self.init(config: config.snapshot(), base: base)
+    }
+
+    /// The same, from values that all are of one moment.
+    public init(config: ConfigSnapshotReader, base: Self) throws(Invalid) {
+        try self.init(json: config.policy(), base: base)
+    }
+
     /// A policy that has one option, which stands at the top of the configuration.
     fileprivate init(_ option: String, of config: ConfigReader) throws(Invalid) {
         try self.init(json: config.snapshot().policy(of: option))
@@ -66,7 +81,7 @@ extension Recovery.CircuitBreaker.Configuration {
 }
 
 extension RecoveringClient.Settings.Limit {
-    /// Reads a concurrency limit from a configuration; the keys are those behind `limit.`.
+    /// Reads a concurrency limit from a configuration; the keys are those behind `limit.`, and what is absent is as there.
     ///
     /// - Throws: `RecoveringClient.Settings.Invalid`, which names the key.
     public init(config: ConfigReader) throws(RecoveringClient.Settings.Invalid) {

@@ -18,13 +18,14 @@ public struct ClientService: Service, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - client: The client; its transport is shut down with it.
-    ///   - limit: How long calls under way may take at the end; what still is then is cut off. Default: 20 seconds, which the
-    ///     usual 30 before a service is killed leave room for. A call that waits between two attempts then sends nothing more.
+    ///   - limit: How long calls under way may take at the end; what still is then is cut off. A call that waits between two
+    ///     attempts then fails at once. Default: 10 seconds, which leave room for a ``DrainingService`` and a
+    ///     ``RenewalService`` in the usual 30 before a process is killed.
     ///   - save: Keeps what the client has learned, for its successor; it is called once, after the last call. Default: nobody
     ///     does.
     public init(
         _ client: RecoveringClient,
-        drainingWithin limit: Duration = .seconds(20),
+        drainingWithin limit: Duration = .seconds(10),
         saving save: (@Sendable (RecoveringClient.LiveState) async -> Void)? = nil
     ) {
         self.client = client

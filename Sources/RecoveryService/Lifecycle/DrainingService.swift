@@ -20,9 +20,9 @@ public struct DrainingService<Work: Service>: Service, CustomStringConvertible {
     /// - Parameters:
     ///   - work: The service that makes the calls.
     ///   - client: The client whose clock counts.
-    ///   - limit: How long the service may take to end. Default: 20 seconds, which the usual 30 before a process is killed leave
-    ///     room for.
-    public init(_ work: Work, by client: RecoveringClient, within limit: Duration = .seconds(20)) {
+    ///   - limit: How long the service may take to end. Default: 10 seconds, which leave room for a ``RenewalService`` and a
+    ///     ``ClientService`` in the usual 30 before a process is killed.
+    public init(_ work: Work, by client: RecoveringClient, within limit: Duration = .seconds(10)) {
         (self.work, self.client, self.limit) = (work, client, limit)
     }
 
