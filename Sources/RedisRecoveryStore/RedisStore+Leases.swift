@@ -9,8 +9,9 @@ extension RedisStore {
     ///
     /// The fence begins with the server's time in microseconds: it grows even when the server has lost its data, as
     /// long as its clock does not go back. While another server has granted before (a replica was promoted, a server
-    /// was started again) and its last leases may have been lost, none is granted. A lease whose grant is not learnt of (the task is cancelled, the answer too
-    /// late or lost) is given back by the connection as soon as the server can be reached.
+    /// was started again), or may have before one that was promoted, and its last leases may have been lost, none is
+    /// granted. A lease whose grant is not learnt of (the task is cancelled, the answer too late or lost) is given back by
+    /// the connection as soon as the server can be reached.
     public func acquireLease(_ name: String, for duration: Duration, at now: Timestamp) async throws -> SharedState
         .Lease?
     {

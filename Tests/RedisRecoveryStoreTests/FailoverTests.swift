@@ -92,21 +92,30 @@ import Testing
         replica.kill()
     }
 
-    /// A replica that has missed the last lease takes the place of the primary.
-    @Test func aLeaseThatAFailoverLosesIsNotGrantedTwice() async throws {
+    /// A replica that has missed the last lease takes the place of the primary: the first lease of its part, or one
+    /// after others.
+    @Test(arguments: [false, true])
+    func aLeaseThatAFailoverLosesIsNotGrantedTwice(isFirst: Bool) async throws {
         let primary = try await RedisServer.start()
         let replica = try await replica(of: primary)
         var configuration = primary.configuration()
         configuration.alternatives = [.tcp(host: "127.0.0.1", port: replica.port)]
         let store = try RedisStore(configuration: configuration)
         let span = Duration.seconds(2)
-        // It has granted before, so the replica knows whose leases they are.
-        try await store.releaseLease(try #require(try await store.acquireLease("renewal", for: span, at: .system())))
+        let part = store.keys.lease("renewal").part
+        let neighbour = try #require((0...).lazy.map { "\($0)" }.first { store.keys.lease($0).part == part })
+        if !isFirst {
+            // The replica knows whose leases they are, and of none that was so long.
+            let short = try await store.acquireLease(neighbour, for: .milliseconds(50), at: .system())
+            try await store.releaseLease(try #require(short))
+        }
         try await untilTrue { try await replica.size == primary.size }
         _ = try await replica.ask("REPLICAOF", "NO", "ONE")
         let began = ContinuousClock.now
         let lost = try #require(try await store.acquireLease("renewal", for: span, at: .system()))
         primary.kill()
+        // A shorter one that is asked for first does not shorten the rest.
+        #expect(try await store.acquireLease(neighbour, for: .milliseconds(50), at: .system()) == nil)
         var next: SharedState.Lease?
         var refusals = 0
         while next == nil {
@@ -118,8 +127,20 @@ import Testing
         #expect(ContinuousClock.now - began >= span, "the lost lease has run out")
         #expect(try #require(next).fence > lost.fence)
         // From here on it is the home of leases.
-        #expect(try await store.acquireLease("other", for: span, at: .system()) != nil)
+        #expect(try await store.acquireLease(neighbour, for: span, at: .system()) != nil)
         await store.shutdown()
+    }
+
+    /// A server that has never been a replica has lost nothing: the first lease of each part is granted at once.
+    @Test func theFirstLeaseWaitsForNothing() async throws {
+        let primary = try await RedisServer.start()
+        let replica = try await replica(of: primary)
+        let store = try RedisStore(configuration: primary.configuration())
+        for number in 0..<8 {
+            #expect(try await store.acquireLease("\(number)", for: .seconds(60), at: .system()) != nil)
+        }
+        await store.shutdown()
+        replica.kill()
     }
 }
 #endif

@@ -100,8 +100,11 @@ enum Scripts {
     /// Grants the lease KEYS[1] for ARGV[1] ms to the owner ARGV[2]; KEYS[2] remembers the fence for ARGV[3] ms.
     ///
     /// A fence begins with the time, so it grows even if what was remembered is lost. KEYS[3] remembers which server
-    /// granted last, and for how long at most. Where it is another (a replica that was promoted, a server that was
-    /// started again), the last leases may be lost: it grants none until they have run out.
+    /// grants, since when, the longest that any was granted for, and until when the leases that another has granted
+    /// last. Where it names another (a replica that was promoted, a server that was started again), the last leases
+    /// may be lost: none is granted until they have run out. A server that was promoted may have lost what KEYS[3] has
+    /// named as well: if it names none, the first one asked for waits as long. Nor does it know of a lease that was longer
+    /// than all before: one is granted only when as long has passed since the server took over.
     static let acquireLease = Script(
         """
         if redis.call('EXISTS', KEYS[1]) == 1 then return false end
@@ -109,15 +112,23 @@ enum Scripts {
         local info, span = redis.pcall('INFO', 'server'), tonumber(ARGV[1])
         local id = type(info) == 'string' and string.match(info, 'run_id:(%x+)')
         if id then
-          local home = redis.call('HMGET', KEYS[3], 'id', 'span', 'until')
+          local home = redis.call('HMGET', KEYS[3], 'id', 'span', 'until', 'since')
           local now = time[1] * 1000 + math.floor(time[2] / 1000)
-          local longest, ends = math.max(span, tonumber(home[2]) or 0), tonumber(home[3]) or 0
-          if home[1] and home[1] ~= id then ends = now + longest end
+          local longest = math.max(span, tonumber(home[2]) or 0)
+          local ends, since = tonumber(home[3]) or 0, tonumber(home[4]) or 0
+          if home[1] ~= id then
+            local past = not home[1] and redis.pcall('INFO', 'replication')
+            local wasPromoted = type(past) ~= 'string' or not string.find(past, 'second_repl_offset:-1', 1, true)
+            if home[1] or wasPromoted then ends, since = now + longest, now end
+          end
           if home[1] ~= id or span > (tonumber(home[2]) or 0) then
-            redis.call('HSET', KEYS[3], 'id', id, 'span', string.format('%.0f', longest), 'until', string.format('%.0f', ends))
+            local function text(number) return string.format('%.0f', number) end
+            redis.call(
+              'HSET', KEYS[3], 'id', id, 'span', text(longest), 'until', text(ends), 'since', text(since)
+            )
           end
           redis.call('PEXPIRE', KEYS[3], ARGV[3])
-          if ends > now then return false end
+          if ends > now or since > 0 and since + span > now then return false end
         end
         local fence, last = time[1] * 1000000 + time[2], tonumber(redis.call('GET', KEYS[2])) or 0
         if last >= fence then fence = last + 1 end
