@@ -22,6 +22,11 @@ struct FuzzTarget: Sendable {
             FuzzTarget(name: "policies") { StoreTargets.readPolicy($0) },
             FuzzTarget(name: "scenarios") { StoreTargets.readScenario($0) },
             FuzzTarget(name: "recordings") { StoreTargets.readRecording($0) },
+            FuzzTarget(name: "cassettes") { CassetteTargets.readCassette($0) },
+            FuzzTarget(name: "redis-replies") { RedisTargets.readReplies($0) },
+            FuzzTarget(name: "redis-urls") { RedisTargets.readURL($0) },
+            FuzzTarget(name: "live-states") { StateTargets.readLiveState($0) },
+            FuzzTarget(name: "requests") { RequestTargets.readRequests($0) },
             FuzzTarget(name: "clerk") { ProviderTargets.readClerk($0) },
             FuzzTarget(name: "okta") { ProviderTargets.readOkta($0) },
             FuzzTarget(name: "okta-engine") { ProviderTargets.readOktaEngine($0) },
@@ -31,5 +36,7 @@ struct FuzzTarget: Sendable {
             FuzzTarget(name: "auth0") { ProviderTargets.readAuth0($0) },
             FuzzTarget(name: "curl-heads") { CurlTargets.readHead($0) },
             FuzzTarget(name: "curl-log") { CurlTargets.readLog($0) },
+            FuzzTarget(name: "async-heads") { HeadScannerTargets.scanHead($0) },
+            FuzzTarget(name: "transcripts") { TranscriptTargets.readTranscript($0) },
         ]
 }
