@@ -40,6 +40,15 @@ let package = Package(
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
             ]
         ),
+        // What somebody has pasted for `explain`; a target of its own for the package's fuzz tests, which build it too.
+        .target(
+            name: "Transcripts",
+            dependencies: [
+                .product(name: "HTTPRecovery", package: "swift-http-recovery"),
+                .product(name: "HTTPRecoveryTesting", package: "swift-http-recovery"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
         // Another HTTP library below the client: the article "Write a transport" tells how.
         .target(
             name: "URLSessionTransport",
@@ -84,6 +93,7 @@ let package = Package(
                 "CommandLineSupport",
                 "Locking",
                 "ProgramVersion",
+                "Transcripts",
                 .product(name: "Auth0Auth", package: "swift-http-recovery"),
                 .product(name: "AuthRecovery", package: "swift-http-recovery"),
                 .product(name: "ClerkAuth", package: "swift-http-recovery"),
@@ -102,6 +112,7 @@ let package = Package(
             dependencies: [
                 "CommandLineSupport",
                 "Locking",
+                "Transcripts",
                 // Built for the end-to-end tests, which run it.
                 "http-recover",
                 .product(name: "CurlTransport", package: "swift-http-recovery"),

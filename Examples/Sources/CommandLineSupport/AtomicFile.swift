@@ -32,7 +32,9 @@ public final class AtomicFile: FileSink {
             let target = exists ? Self.resolved(path) : path
             let slash = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { target.utf8.index(after: $0) }
             let directory = slash.map { target[..<$0] } ?? ""
-            let name = slash.map { target[$0...] } ?? target[...]
+            var name = slash.map { target[$0...] } ?? target[...]
+            // With what stands around it the name must not become longer than file systems take.
+            while name.utf8.count > Self.longestName { name.removeLast() }
             // Nobody can have put something under a name that nobody can guess; a file that is there all the same stays.
             let temporary = "\(directory).\(name).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
             self.path = target
@@ -47,6 +49,9 @@ public final class AtomicFile: FileSink {
     deinit {
         abandon()
     }
+
+    /// Not for a regular file.
+    public var mayGetStuck: Bool { temporary == nil }
 
     /// Whether it can be emptied, or nothing has gone out yet.
     public var canRestart: Bool { temporary != nil || lseek(descriptor, 0, SEEK_CUR) <= 0 }
@@ -84,6 +89,8 @@ public final class AtomicFile: FileSink {
         close(descriptor)
         if let temporary { unsafe unlink(temporary) }
     }
+
+    private static let longestName = 200
 
     private static func resolved(_ path: String) -> String {
         // The text is allocated by the C library, copied, and freed.

@@ -16,4 +16,15 @@ public enum Directories {
             throw FileError("made", directory, code: errno)
         }
     }
+
+    /// Checks that the directory is there that a file's path names.
+    ///
+    /// - Throws: ``FileError`` if it is not.
+    public static func check(above path: String) throws(FileError) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return }
+        let directory = String(path[..<slash])
+        var status = stat()
+        guard unsafe stat(directory, &status) == 0 else { throw FileError("written to", directory, code: errno) }
+        if status.st_mode & S_IFMT != S_IFDIR { throw FileError("written to", directory, code: ENOTDIR) }
+    }
 }

@@ -32,7 +32,7 @@ public enum EventLine {
         case .attempt: "attempt"
         case .response: "response"
         case .failure: "failure"
-        case .wait: "wait"
+        case .wait, .line: "wait"
         case .retry: "retry"
         case .refresh: "refresh"
         case .clear: "clear"
@@ -66,7 +66,8 @@ public enum EventLine {
                 .init("retry_after_s", outcome.statedWait.map(seconds) ?? .null),
                 .init("processed", .string(outcome.processed.rawValue)),
             ]
-        case .wait(let reason, let duration, let until):
+        // In a line the time is the longest that it may take.
+        case .wait(let reason, let duration, let until), .line(let reason, let duration, let until):
             [
                 .init("reason", .string(reason.rawValue)), .init("seconds", seconds(duration)),
                 .init("until", .string(until.rfc3339)),

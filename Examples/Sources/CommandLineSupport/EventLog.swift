@@ -18,7 +18,7 @@ public final class EventLog: Sendable {
             }
             switch event.kind {
             case .attempt: attempts += 1
-            case .wait: waitingSince = event.time
+            case .wait, .line: waitingSince = event.time
             case .done: isDone = true
             default: break
             }

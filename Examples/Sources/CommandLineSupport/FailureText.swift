@@ -137,6 +137,7 @@ public enum FailureText {
             case .certificateRejected?: "--cacert FILE trusts another authority."
             case .cannotConnect?: "Is the server running, and the port right?"
             case .cannotResolve?: "Is the host name right?"
+            case .timedOut? where error.reason == .notRecoverable: "\(bound) sets how long a request may take."
             case .timedOut?: "--attempt-timeout sets how long an attempt may take, its body included."
             case .bodyTooLarge?: "--max-body sets the limit."
             default: remedy(error.remedies.first)

@@ -10,10 +10,20 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
     private let text: ScreenText
 
+    /// Whether it is standard output that cannot be written.
+    public let isOfOutput: Bool
+
     init(_ action: String, _ path: String, code: Int32) {
+        isOfOutput = path == Self.outputName && action == "written"
         self.text = "\(path, limit: 500) cannot be \(action): \(Self.message(code))"
         self.code = code
     }
+
+    /// Whoever read standard output has gone.
+    public static let unread = FileError("written", outputName, code: EPIPE)
+
+    /// What standard output is called.
+    static let outputName = "standard output"
 
     private static func message(_ code: Int32) -> String {
         // The text belongs to the C library and is copied at once.
@@ -23,6 +33,9 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Something that takes a response's body.
 public protocol ByteSink: Sendable {
+    /// Whether a write may wait for somebody who reads, and so without an end.
+    var mayGetStuck: Bool { get }
+
     /// Whether a body can begin from its first byte.
     var canRestart: Bool { get }
 
@@ -49,6 +62,9 @@ public struct DiscardingSink: ByteSink {
 
     /// Always possible.
     public func restart() -> Bool { true }
+
+    /// It waits for nobody.
+    public var mayGetStuck: Bool { false }
 
     /// It always can.
     public var canRestart: Bool { true }

@@ -37,10 +37,14 @@ public enum RequestInput {
     public static func body(_ data: [String], limit: Int = 256 << 20) throws -> MessageBody? {
         guard let first = data.first else { return nil }
         if data.count > 1 {
-            guard !data.contains(where: { $0.hasPrefix("@") }) else {
-                throw InvalidOption("-d @FILE cannot be combined with another -d")
+            var bytes: [UInt8] = []
+            for (index, text) in data.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: "&")) }
+                bytes +=
+                    try text.hasPrefix("@")
+                    ? self.bytes(ofFile: String(text.dropFirst()), limit: limit) : Array(text.utf8)
             }
-            return MessageBody(data.joined(separator: "&"))
+            return MessageBody(bytes)
         }
         guard first.hasPrefix("@") else { return MessageBody(first) }
         return try body(ofFile: String(first.dropFirst()), limit: limit)

@@ -15,6 +15,7 @@ public final class ResumableFile: FileSink {
     private let isRegular: Bool
     private let isNew: Bool
     private let isOpen = Atomic(true)
+    private let hasWritten = Atomic(false)
 
     /// Opens the file for writing behind what it holds.
     ///
@@ -39,12 +40,15 @@ public final class ResumableFile: FileSink {
         abandon()
     }
 
-    /// Whether it can be emptied.
-    public var canRestart: Bool { isRegular }
+    /// Not for a regular file.
+    public var mayGetStuck: Bool { !isRegular }
+
+    /// Whether it can be emptied, or nothing has gone out yet.
+    public var canRestart: Bool { isRegular || !hasWritten.load(ordering: .relaxed) }
 
     /// Begins again with an empty file.
     public func restart() throws -> Bool {
-        guard canRestart else { return false }
+        guard isRegular else { return canRestart }
         guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw FileError("written", path, code: errno)
         }
@@ -53,6 +57,7 @@ public final class ResumableFile: FileSink {
 
     /// Writes the bytes.
     public func write(_ bytes: ArraySlice<UInt8>) throws {
+        if !bytes.isEmpty { hasWritten.store(true, ordering: .relaxed) }
         try FileDescriptor.write(bytes, to: descriptor, name: path)
     }
 

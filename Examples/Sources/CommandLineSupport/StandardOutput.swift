@@ -9,11 +9,19 @@ public final class StandardOutput: ByteSink {
     private let isScreen = isatty(STDOUT_FILENO) != 0
     private let terminal: Terminal
 
+    /// Not for a regular file.
+    public let mayGetStuck: Bool
+
+    /// The thread on which bodies are written.
+    public let thread = BlockingWork()
+
     /// Creates the sink.
     ///
     /// - Parameter terminal: Whose status line gives way if both are the same screen.
     public init(terminal: Terminal) {
         self.terminal = terminal
+        var status = stat()
+        mayGetStuck = unsafe fstat(STDOUT_FILENO, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
     }
 
     /// Possible until the first byte has gone out.
@@ -38,7 +46,7 @@ public final class StandardOutput: ByteSink {
         hasWritten.store(true, ordering: .relaxed)
         isAtLineStart.store(last == UInt8(ascii: "\n"), ordering: .relaxed)
         if isScreen { terminal.showStatus(nil) }
-        try FileDescriptor.write(bytes, to: STDOUT_FILENO, name: "standard output")
+        try FileDescriptor.write(bytes, to: STDOUT_FILENO, name: FileError.outputName)
     }
 
     /// Ends an unfinished line on a screen, so that what follows stands by itself; files get the bytes as they are.

@@ -43,13 +43,17 @@ public struct StateOption: Sendable {
 
     /// Opens the store.
     ///
-    /// - Throws: `SharedState.StoreError` when a file cannot be opened. A server that cannot be reached is none: the program goes
+    /// - Throws: ``FileError`` for a directory that is not there, `SharedState.StoreError` when a file cannot be opened.
+    ///   A server that cannot be reached is none: the program goes
     ///   by its own memory until it can.
     public func open() throws -> any RecoveryStore {
         switch place {
-        case .memory: InMemoryRecoveryStore()
-        case .sqlite(let path): SQLiteStore(path: path)
-        case .redis(let configuration): try RedisStore(configuration: configuration)
+        case .memory: return InMemoryRecoveryStore()
+        case .sqlite(let path):
+            // A directory that is not there is a slip of the pen, and not to be made.
+            try Directories.check(above: path)
+            return SQLiteStore(path: path)
+        case .redis(let configuration): return try RedisStore(configuration: configuration)
         }
     }
 }

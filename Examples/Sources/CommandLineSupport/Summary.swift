@@ -28,7 +28,7 @@ public final class Summary: Sendable {
                 guard let error = outcome.transportError else { break }
                 counts.answers[error.code.rawValue, default: 0] += 1
             case .retry: counts.retries += 1
-            case .wait: counts.waits += 1
+            case .wait, .line: counts.waits += 1
             case .done(let end, _, let waited, let elapsed):
                 counts.ends[end, default: 0] += 1
                 counts.waited = counts.waited.saturatingAdding(waited)

@@ -48,6 +48,8 @@ public final class Timeline: Sendable {
             return "attempt \(number): \(failure(outcome))"
         case .wait(let reason, let duration, let until):
             return "wait \(span(duration)), until \(HumanTime.clock(until, now: now)): \(words(reason.rawValue))"
+        case .line(let reason, let limit, _):
+            return "stands in line, for \(span(limit)) at most: \(words(reason.rawValue))"
         case .retry(let number, let reason):
             return "attempt \(number) follows: \(words(reason.rawValue))"
         case .refresh(let result):
@@ -87,7 +89,7 @@ public final class Timeline: Sendable {
     private static func style(_ kind: RecoveryEvent.Kind) -> Terminal.Style? {
         switch kind {
         case .attempt, .response: .faint
-        case .failure, .wait, .givingUp: .notice
+        case .failure, .wait, .line, .givingUp: .notice
         case .done(.ok, _, _, _): .good
         case .done(.failed, _, _, _): .bad
         default: nil

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Glibc
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -13,6 +14,10 @@ final class CallOutput: ByteSink {
         var isHeadOnly = false
         /// Whether the body of an error is left out.
         var skipsErrors = false
+        /// Whether all is written as soon as it comes.
+        var writesAtOnce = false
+        /// Whether the file has something of an earlier download.
+        var resumes = false
     }
 
     /// The file; nil for standard output, or none.
@@ -23,6 +28,9 @@ final class CallOutput: ByteSink {
     let path: String?
     /// How many bytes an earlier download has left in the file.
     let kept: Int64
+
+    /// Where it is written; nil if it is not.
+    let thread: BlockingWork?
 
     private let parts: Parts
     private let body: any ByteSink
@@ -37,6 +45,10 @@ final class CallOutput: ByteSink {
         var isHeadDue = false
         /// Whether something of the answer has gone out.
         var hasWritten = false
+        /// The body that is coming, of which nothing has gone out.
+        var held: HeldBody?
+        /// When the call has to be over; nil for no deadline.
+        var end: TimeSource.Instant?
     }
 
     /// Creates the place of an answer.
@@ -55,16 +67,29 @@ final class CallOutput: ByteSink {
         isShown = place == .standardOutput
         let none: any ByteSink = DiscardingSink()
         body = file ?? (isShown ? output : none)
+        thread = file == nil ? isShown ? output.thread : nil : BlockingWork()
     }
 
-    /// Takes note of the head of an answer.
-    func note(_ response: RecoveredResponse, isFollowed: Bool) {
+    /// Takes note of the call's deadline, nil for none: who does not read until then gets no more.
+    func begin(until end: TimeSource.Instant?) {
+        state.withLock { $0.end = end }
+    }
+
+    /// How long who reads may take; nil for as long as they like.
+    var timeLeft: Duration? { state.withLock { $0.end }.map { TimeSource.system.now.duration(to: $0) } }
+
+    /// The same for what a call ends with, which is written behind its deadline too, if somebody takes it.
+    private var timeAtLast: Duration? { timeLeft.map { max($0, .seconds(1)) } }
+
+    /// Takes note of the head of an answer, and of its body if that is held for a while.
+    func note(_ response: RecoveredResponse, isFollowed: Bool, held: HeldBody? = nil) {
         let entry = (response.head, response.report?.metrics?.httpVersion ?? "1.1")
         state.withLock { state in
             // An attempt takes the place of the one before it.
             if !state.isFollowed { state.heads.removeLast() }
             state.heads.append(entry)
             state.isFollowed = isFollowed
+            state.held = held
         }
     }
 
@@ -73,12 +98,15 @@ final class CallOutput: ByteSink {
         state.withLock { $0.heads }.flatMap { HeadText.bytes($0.head, version: $0.version) }
     }
 
+    var mayGetStuck: Bool { body.mayGetStuck }
+
     /// Whether nothing of an answer has gone out that cannot be taken back.
     var canRestart: Bool { isShown ? !state.withLock { $0.hasWritten } : body.canRestart }
 
     func restart() throws -> Bool {
         guard try isShown ? canRestart : body.restart() else { return false }
         state.withLock { $0.isHeadDue = parts.showsHead }
+        if parts.writesAtOnce { try writeHead() }
         return true
     }
 
@@ -90,9 +118,22 @@ final class CallOutput: ByteSink {
     }
 
     /// Puts the file in place when the answer is whole.
-    func finish() throws {
-        try writeHead()
-        try file?.commit()
+    func finish() async throws {
+        try await perform(on: thread, within: timeAtLast) {
+            try self.writeHead()
+            try self.file?.commit()
+        }
+    }
+
+    /// Removes the file if it is not in place, behind what is being written to it.
+    func abandon() async {
+        guard let file else { return }
+        // Of a pipe that is stuck the end is not waited for.
+        if mayGetStuck {
+            thread?.enqueue { file.abandon() }
+        } else {
+            try? await perform(on: thread) { file.abandon() }
+        }
     }
 
     /// Writes the head if it has not been; it goes out with the first byte behind it, so that an attempt whose body breaks
@@ -106,6 +147,15 @@ final class CallOutput: ByteSink {
         if isDue { try body.write(headBytes[...]) }
     }
 
+    /// Writes what has come of an answer that broke off before any of it was written, for a call that ends with that.
+    func showRemainder() async throws {
+        guard let held = state.withLock({ $0.hasWritten ? nil : $0.held }) else { return }
+        // An interruption does not take away what has come.
+        try await perform(on: thread, leaving: !Task.isCancelled, within: timeAtLast) {
+            try self.write(held.remainder[...])
+        }
+    }
+
     /// How much is read of an error's body.
     private static let errorBodyLimit = 1 << 20
 
@@ -114,7 +164,7 @@ final class CallOutput: ByteSink {
     /// - Parameter limit: The most bytes of its body.
     /// - Returns: What did not get to the file, as a sentence; nil if nothing is to be said.
     func show(_ response: RecoveredResponse?, limit: Int) async -> ScreenText? {
-        guard let response, !(file is ResumableFile), limit > 0 else { return nil }
+        guard let response, !parts.resumes, limit > 0 else { return nil }
         // With -f a file stays as it was.
         if parts.skipsErrors, file != nil || !parts.showsHead { return nil }
         if state.withLock({ $0.heads.last?.head != response.head }) { note(response, isFollowed: false) }
@@ -122,13 +172,19 @@ final class CallOutput: ByteSink {
             return "The body of this answer is too long to be kept: the file stays as it was."
         }
         do {
-            guard try restart() else { return nil }
+            guard try await perform(on: thread, within: timeAtLast, { try self.restart() }) else { return nil }
             var room = parts.skipsErrors ? 0 : limit
             for try await chunk in response.body where room > 0 {
-                try write(chunk.prefix(room))
-                room -= min(room, chunk.count)
+                let part = chunk.prefix(room)
+                try await perform(on: thread, within: timeAtLast) { try self.write(part) }
+                room -= part.count
             }
-            try finish()
+            try await finish()
+        } catch is BlockingWork.TimedOut {
+            return nil
+        } catch let error as FileError {
+            // Whoever has stopped reading knows it.
+            return error.code == EPIPE ? nil : "\(error)"
         } catch {
             // On a screen the body is a courtesy; a file was asked for.
             return file == nil ? nil : "\(error)"

@@ -49,6 +49,18 @@ struct CallPlan: Sendable {
     /// Whether redirects are followed.
     var followsRedirects: Bool { redirects != nil }
 
+    /// Whether bodies go out as they come; else they are whole, or 1 MiB of them is there, before they do: what a provider
+    /// means by a success may stand in its body, and of hedges the first good answer counts.
+    var streams: Bool { outputs.writesAtOnce || (recovery.provider == .http && settings.hedging == nil) }
+
+    /// How long the beginning of a body is held, so that one that breaks off in it can be asked for again; nil for not at
+    /// all.
+    var holdsFor: Duration? {
+        guard streams, !outputs.writesAtOnce, !outputs.resumes else { return nil }
+        // What is held moves nothing.
+        return min(HeldBody.standardTime, settings.idleTimeout.map { $0 / 2 } ?? HeldBody.standardTime)
+    }
+
     /// The number of calls.
     var total: Int { requests.count * rounds }
 
@@ -74,11 +86,11 @@ struct CallPlan: Sendable {
         self.outputs = try OutputPlan(command, words)
         if outputs.resumes, settings.hedging != nil { throw InvalidOption("-C and --hedge contradict each other") }
         self.measures = command.report.timings || command.report.writeOut != nil
+        self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
         switch command.connection.transport {
         case .curl: self.transport = .curl(try Self.curl(command))
-        case .ahc: self.transport = .ahc(try Self.ahc(command))
+        case .ahc: self.transport = .ahc(try Self.ahc(command, writeOut))
         }
-        self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
 
         let uploads = words.options.count { $0.name == "--upload-file" }
         if uploads > 1 || (uploads == 1 && command.urls.count > 1) {
@@ -146,9 +158,6 @@ struct CallPlan: Sendable {
         if command.report.record != nil, command.recovery.noRecovery {
             throw InvalidOption("--record and --no-recovery contradict each other: nothing is decided without recovery")
         }
-        if command.recovery.noRecovery, command.recovery.breaker != nil || command.recovery.hedge != nil {
-            throw InvalidOption("--breaker and --hedge need the recovery that --no-recovery switches off")
-        }
         try command.recovery.check()
         if command.target.maxRedirs != nil, !command.target.location {
             throw InvalidOption("--max-redirs belongs to --location")
@@ -166,7 +175,11 @@ struct CallPlan: Sendable {
         switch options.version {
         case .http1: configuration.httpVersion = .http1
         case .http2: configuration.httpVersion = .http2
-        case .http3: configuration.httpVersion = .http3
+        case .http3:
+            guard CurlTransport.HTTPVersion.http3.isAvailable else {
+                throw InvalidOption("--http3: the libcurl of this machine does not speak HTTP/3")
+            }
+            configuration.httpVersion = .http3
         case nil: configuration.httpVersion = .automatic
         }
         configuration.reportsMetrics = needsMetrics(command)
@@ -174,11 +187,13 @@ struct CallPlan: Sendable {
         return configuration
     }
 
-    private static func ahc(_ command: HTTPRecoverCommand) throws -> AsyncHTTPClientTransport.Configuration {
+    private static func ahc(
+        _ command: HTTPRecoverCommand,
+        _ format: WriteOutFormat?
+    ) throws -> AsyncHTTPClientTransport.Configuration {
         let (options, network) = (command.connection, command.network)
         // What it cannot do is refused, and never left out in silence.
         let version = options.version == .http3 ? "--http3" : nil
-        let format = try command.report.writeOut.map { text in try RequestInput.format(text) }
         let times = format?.timeOfConnecting.map { "-w with %{\($0)}" }
         if let name = network.firstOfCurlAlone ?? times ?? version {
             throw InvalidOption("\(name) needs --transport curl")

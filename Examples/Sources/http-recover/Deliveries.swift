@@ -10,6 +10,8 @@ final class Deliveries: Sendable {
     private struct Call {
         let output: CallOutput
         let download: RecoveringClient.Download
+        /// How long the beginning of a body is held; nil for not at all.
+        let holdsFor: Duration?
     }
 
     private let followsRedirects: Bool
@@ -19,15 +21,22 @@ final class Deliveries: Sendable {
     }
 
     /// Begins a call.
-    func begin(_ number: Int, _ output: CallOutput, limit: Int?, resumes: Bool) {
+    ///
+    /// - Parameters:
+    ///   - number: The call's number.
+    ///   - output: Where its answer goes.
+    ///   - limit: The most bytes of a body; nil for no limit.
+    ///   - resumes: Whether a transfer that breaks off is gone on with.
+    ///   - time: How long the beginning of a body is held; nil for not at all.
+    func begin(_ number: Int, _ output: CallOutput, limit: Int?, resumes: Bool, holdingFor time: Duration?) {
         let follows = followsRedirects
         let download = RecoveringClient.Download(
-            to: SinkTarget(output),
+            to: SinkTarget(output, on: output.thread) { output.timeLeft },
             limit: limit,
             resumes: resumes,
             continuingAt: output.kept
         ) { follows && Redirects.isRedirect($0) }
-        calls.withLock { $0[number] = Call(output: output, download: download) }
+        calls.withLock { $0[number] = Call(output: output, download: download, holdsFor: time) }
     }
 
     /// Ends a call.
@@ -62,7 +71,7 @@ final class Deliveries: Sendable {
         }
     }
 
-    /// Takes note of heads, of answers that are delivered.
+    /// Takes note of heads, of answers that are delivered, and holds the beginnings of their bodies.
     private struct Head: ClientLayer {
         let deliveries: Deliveries
 
@@ -74,10 +83,17 @@ final class Deliveries: Sendable {
             context: CallContext,
             next: Next
         ) async throws -> RecoveredResponse {
-            let response = try await next(request, body: body, context: context)
+            var response = try await next(request, body: body, context: context)
+            guard let call = deliveries.call(context) else { return response }
             let isFollowed =
                 deliveries.followsRedirects && Redirects.isRedirect(response) && !response.outcome.isFailure
-            deliveries.call(context)?.output.note(response, isFollowed: isFollowed)
+            var held: HeldBody?
+            if let time = call.holdsFor, !response.outcome.isFailure, !isFollowed, response.body.bytesInMemory == nil {
+                let body = HeldBody(response.body, for: time)
+                response.body = body.body
+                held = body
+            }
+            call.output.note(response, isFollowed: isFollowed, held: held)
             return response
         }
     }

@@ -19,8 +19,13 @@ enum HelpText {
         CURL'S HABITS. What curl's options are called here too, and mean the same, so that scripts can be changed by name; \
         short options may stand together (-sSfL, -XPOST). What differs: a request is tried again without --retry; an \
         HTTP error has exit status 22 without -f, which leaves out its body; of several URLs bodies go to files (-o or -O \
-        for each) or, with -i, -I or -o -, to standard output; -d @FILE is sent as it is, with its line ends. Options of \
-        curl's that cannot be kept are refused by name with the reason.
+        for each) or, with -i, -I or -o -, to standard output; -d @FILE is sent as it is, with its line ends; braces and brackets \
+        in URLs mean nothing. Options of curl's that cannot be kept are refused by name with the reason.
+
+        WHEN A BODY GOES OUT. Its first second is held back, up to 1 MiB: if it breaks off in that time it is asked for again. \
+        Then it goes out as it comes, and what breaks off is not asked for again; what has come is written when the call fails. \
+        With -N all goes out at once. A file appears when it is whole; with -N it is written in place as it comes. With --hedge \
+        or another --provider than http a body is whole, or 1 MiB of it is there, before it goes out, unless with -N.
 
         TRYING IT FIRST. "http-recover simulate" tries such policies on scripts of answers, on virtual time and without a \
         network; see "http-recover simulate --help".
@@ -30,12 +35,12 @@ enum HelpText {
           22   an HTTP error is left, or the wait would be longer than --max-wait
           28   a timeout, or the deadline passed or would pass while waiting
           7    no connection could be made (name, port, TLS)
-          56   the transfer failed: connection lost, broken answer, body too large
+          56   the transfer failed: connection lost, broken answer, body too large, or it cannot be written
           64   the program was called wrongly; nothing was sent
-          65   a file cannot be read or written
+          65   a file cannot be opened or read; or lines, -w, heads by themselves, events or recordings not be written
           130  interrupted
-        Where the retry budget is used up, it is the status of the failure behind it. Of several calls the gravest \
-        counts: 130 > 28 > 7 > 56 > 22.
+        Where the retry budget is used up, it is the status of the failure behind it. An error's stays 22 where its body \
+        cannot be written. Of several calls the gravest counts: 130 > 65 > 28 > 7 > 56 > 22.
 
         EVENTS. --events writes one JSON object a line, with event, t_ms (since the start) and call (from 1):
           attempt    n, method, url (without query), transport
@@ -60,8 +65,8 @@ enum HelpText {
         %header{NAME}; %{stderr} and %{stdout} say where the rest goes, and %{onerror} that it is for failed calls alone. \
         They are about the last attempt; size_download is the body as it came, before it was decompressed.
 
-        POLICIES. --policy reads a JSON object with the options of "http-recover simulate", such as {"preset": "batch", \
-        "breaker": {"failures": 5}}; a preset has all that is absent, and without one the program's defaults do. An option on \
+        POLICIES. --policy reads a JSON object with the options of "http-recover simulate" but "provider", such as {"preset": "batch", \
+        "breaker": {"failures": 5}}; a preset has all that is absent, each value of a group too, and without one the program's defaults do. An option on \
         the command line counts more than the file. A key that is unknown, or a value that is none, ends with 65.
 
         RECORDINGS. --record writes, a line for each call, what has happened in it and what was decided: words, times and \

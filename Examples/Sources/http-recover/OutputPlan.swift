@@ -15,6 +15,8 @@ struct OutputPlan: Sendable {
     let resumes: Bool
     /// The most bytes of a body.
     let maxBody: Int?
+    /// Whether all is written as soon as it comes, to a file under its own name too.
+    let writesAtOnce: Bool
     private let makesDirectories: Bool
 
     /// Checks the options.
@@ -43,8 +45,15 @@ struct OutputPlan: Sendable {
         if total > 1, isOutput, command.calls.concurrency > 1 {
             throw InvalidOption("-o - takes one body after the other; with --concurrency they would mix")
         }
-        parts = CallOutput.Parts(showsHead: showsHead, isHeadOnly: options.head, skipsErrors: options.fail)
         resumes = options.continueAt != nil
+        writesAtOnce = options.noBuffer
+        parts = CallOutput.Parts(
+            showsHead: showsHead,
+            isHeadOnly: options.head,
+            skipsErrors: options.fail,
+            writesAtOnce: writesAtOnce,
+            resumes: resumes
+        )
         maxBody = options.maxBody
         makesDirectories = options.createDirs
         if let offset = options.continueAt {
@@ -60,9 +69,9 @@ struct OutputPlan: Sendable {
     func open(_ place: BodyPlace) throws(FileError) -> (file: any FileSink, kept: Int64)? {
         guard case .file(let path) = place else { return nil }
         if makesDirectories { try Directories.make(above: path) }
-        if resumes {
+        if resumes || writesAtOnce {
             let file = try ResumableFile(path)
-            return (file, file.length)
+            return (file, resumes ? file.length : 0)
         }
         return (try AtomicFile(path), 0)
     }

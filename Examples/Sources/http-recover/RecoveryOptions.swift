@@ -7,7 +7,7 @@ struct RecoveryOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "A policy as JSON, with the options of simulate; what is written beside it counts more. Default: none.",
+            "A policy as JSON, with the options of simulate but provider; what is written beside it counts more. Default: none.",
             valueName: "FILE"
         ),
         completion: .file()
@@ -151,11 +151,17 @@ struct RecoveryOptions: ParsableArguments {
         if retryDelay != nil, backoff != nil {
             throw InvalidOption("--retry-delay and --backoff contradict each other")
         }
-        if noRecovery, retry != nil || retryDelay != nil || retryMaxTime != nil {
-            throw InvalidOption("--retry needs the recovery that --no-recovery switches off")
-        }
-        if noRecovery, policy != nil {
-            throw InvalidOption("--policy needs the recovery that --no-recovery switches off")
+        if noRecovery {
+            let needing = [
+                ("--policy", policy != nil), ("--max-attempts", maxAttempts != nil), ("--retry", retry != nil),
+                ("--retry-delay", retryDelay != nil), ("--retry-max-time", retryMaxTime != nil),
+                ("--backoff", backoff != nil), ("--max-wait", maxWait != nil), ("--budget-ratio", budgetRatio != nil),
+                ("--budget-burst", budgetBurst != nil), ("--breaker", breaker != nil), ("--hedge", hedge != nil),
+                ("--replayable", replayable),
+            ]
+            if let name = needing.first(where: \.1)?.0 {
+                throw InvalidOption("\(name) needs the recovery that --no-recovery switches off")
+            }
         }
     }
 }

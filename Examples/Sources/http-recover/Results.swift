@@ -1,6 +1,8 @@
 import CommandLineSupport
+import Glibc
 import HTTPRecovery
 import Locking
+import Synchronization
 
 /// What came of one call.
 struct CallResult: Sendable {
@@ -10,10 +12,14 @@ struct CallResult: Sendable {
     var exit: ExitStatus
     /// What to tell a person.
     var message: [ScreenText] = []
+    /// What of its answer could not be written, told beside it.
+    var loss: ScreenText?
     /// What to tell of its attempts.
     var timings: [ScreenText] = []
     /// Whether its body went to standard output, so that it gets no line.
     var isShown = false
+    /// Whether who reads standard output has gone.
+    var isUnread = false
     /// The heads of its answer, if they are wanted.
     var heads: [UInt8] = []
     /// What to write about it, and where.
@@ -31,9 +37,12 @@ final class Results: Sendable {
         var exits: Set<ExitStatus> = []
         var failures: [[ScreenText]] = []
         var failureCount = 0
+        /// Why standard output takes no more.
+        var outputFailure: FileError?
     }
 
     private let state = Locked(State())
+    private let isClosed = Atomic(false)
     private let headFailure = Locked<ScreenText?>(nil)
     private let prints: Bool
     private let numbers: Bool
@@ -58,29 +67,43 @@ final class Results: Sendable {
     }
 
     /// Takes note of a call's end, and prints the lines of those whose turn has come.
-    func finish(_ index: Int, _ result: CallResult) {
-        state.withLock { state in
+    func finish(_ index: Int, _ result: CallResult) async {
+        let isWritten = state.withLock { state in
             state.waiting[index] = result
+            var due: [(number: Int, result: CallResult)] = []
             while let result = state.waiting.removeValue(forKey: state.next) {
                 state.next += 1
                 state.exits.insert(result.exit)
                 if !result.message.isEmpty {
                     state.failureCount += 1
                     if state.failures.count < Self.toldFailures {
-                        state.failures.append(numbers ? ["call \(state.next): \(result.message[0])"] : result.message)
+                        let lines = numbers ? ["call \(state.next): \(result.message[0])"] : result.message
+                        state.failures.append(lines + (result.loss.map { [$0] } ?? []))
                     }
                 }
-                write(result.heads)
-                tell(result, number: state.next)
-                guard prints, !result.isShown else { continue }
-                // Whoever has stopped reading wants no more lines.
-                try? output.write(result.status.map { "\($0)" } ?? "000" as ScreenText)
+                if result.isUnread { fail(with: FileError.unread, &state) }
+                if isToBeWritten(result) { due.append((state.next, result)) }
             }
+            if due.isEmpty { return false }
+            output.thread.enqueue { [due] in
+                for (number, result) in due { self.write(result, number) }
+            }
+            return true
         }
+        // Who does not read holds up who has more to tell, and nobody else.
+        if isWritten { try? await output.thread.run(leaving: false) {} }
     }
 
-    /// Tells of a call's attempts, and writes what is to be written about it.
-    private func tell(_ result: CallResult, number: Int) {
+    /// Whether nobody can be told of further calls.
+    var isOver: Bool { isClosed.load(ordering: .relaxed) }
+
+    private func isToBeWritten(_ result: CallResult) -> Bool {
+        !result.heads.isEmpty || !result.timings.isEmpty || !result.written.isEmpty || (prints && !result.isShown)
+    }
+
+    /// Writes what is to be written about a call beside its body.
+    private func write(_ result: CallResult, _ number: Int) {
+        write(result.heads)
         if !result.timings.isEmpty {
             output.endLine()
             if numbers { terminal.write("call \(number)") }
@@ -88,10 +111,31 @@ final class Results: Sendable {
         }
         for (destination, text) in result.written {
             switch destination {
-            // Whoever has stopped reading wants no more of it.
-            case .output: try? output.write(ArraySlice(text.description.utf8))
+            case .output: write(ArraySlice(text.description.utf8))
             case .errors: terminal.write(part: text)
             }
+        }
+        guard prints, !result.isShown else { return }
+        let line: ScreenText = result.status.map { "\($0)" } ?? "000"
+        write(Array("\(line.description)\n".utf8)[...])
+    }
+
+    /// Takes note that standard output takes no more: whoever has stopped reading knows it, and a full disk is told.
+    private func fail(with error: any Error, _ state: inout State) {
+        guard state.outputFailure == nil else { return }
+        let failure = error as? FileError ?? .unread
+        state.outputFailure = failure
+        state.exits.insert(failure.code == EPIPE ? .transferFailed : .badInput)
+        isClosed.store(true, ordering: .relaxed)
+    }
+
+    /// Writes to standard output, as long as it takes something.
+    private func write(_ bytes: ArraySlice<UInt8>) {
+        guard !isOver else { return }
+        do {
+            try output.write(bytes)
+        } catch {
+            state.withLock { fail(with: error, &$0) }
         }
     }
 
@@ -99,6 +143,8 @@ final class Results: Sendable {
         guard !heads.isEmpty else { return }
         do {
             try self.heads?.write(heads[...])
+        } catch let error as FileError where error.isOfOutput {
+            state.withLock { fail(with: error, &$0) }
         } catch {
             headFailure.withLock { $0 = $0 ?? "\(error)" }
         }
@@ -128,12 +174,13 @@ final class Results: Sendable {
 
     /// Tells a person what failed.
     func tell(on terminal: Terminal) {
-        let (failures, count) = state.withLock { ($0.failures, $0.failureCount) }
+        let (failures, count, failure) = state.withLock { ($0.failures, $0.failureCount, $0.outputFailure) }
         if !failures.isEmpty { output.endLine() }
         for lines in failures {
             terminal.write(terminal.styled("http-recover: \(lines[0])", .bad))
             for line in lines.dropFirst() { terminal.write("  \(line)") }
         }
+        if let failure, failure.code != EPIPE { terminal.write("http-recover: \("\(failure)", limit: 600)") }
         if count > failures.count { terminal.write("http-recover: and \(count - failures.count) more failed") }
     }
 }

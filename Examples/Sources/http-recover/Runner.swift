@@ -9,11 +9,11 @@ import Synchronization
 
 /// Carries out a plan.
 final class Runner: Sendable {
-    private let plan: CallPlan
+    let plan: CallPlan
     private let log: EventLog
-    private let terminal: Terminal
+    let terminal: Terminal
     private let output: StandardOutput
-    private let deliveries: Deliveries
+    let deliveries: Deliveries
     /// The place of a single answer, which is opened before anything is sent.
     private let single: CallOutput?
     /// The files that are being written.
@@ -69,7 +69,8 @@ final class Runner: Sendable {
         let isVerbose = plan.telling.isVerbose
         let timeline = isVerbose ? Timeline(terminal: terminal, time: time, total: plan.total) : nil
         let runtime = Runtime(time: time, store: store, classifier: plan.recovery.provider.classifier)
-        let transport = plan.transport.makeTransport()
+        let bare = plan.transport.makeTransport()
+        let transport: any HTTPTransport = plan.streams ? GatheringTransport(bare) : bare
         let tokens = plan.tokens.map { $0.manager(client: renewalClient(transport, runtime)) }
         if let tokens {
             let ending = RenewalEnding(tokens, terminal: terminal, time: time)
@@ -104,13 +105,18 @@ final class Runner: Sendable {
             output.endLine()
             for line in summary.lines(took: start.duration(to: time.now)) { terminal.write(line) }
         }
-        if let failure = recordings?.failure {
-            terminal.write("http-recover: the recordings are not complete: \(failure)")
-        }
-        if let failure = log.failure { terminal.write("http-recover: the events are not complete: \(failure)") }
+        tell(recordings?.failure, "the recordings are not complete")
+        tell(log.failure, "the events are not complete")
         // The calls have ended, at a deadline too; what the server gives out for the old token is not lost with that.
         await ending.withLock { $0 }?.settle(deadline: deadline.withLock { $0 })
         return results.status
+    }
+
+    /// Tells that something was not written, if anybody would have read it.
+    private func tell(_ failure: FileError?, _ what: ScreenText) {
+        guard let failure, failure.code != EPIPE else { return }
+        terminal.write("http-recover: \(what): \("\(failure)", limit: 600)")
+        results.add(.badInput)
     }
 
     /// Whether a renewal has to be ended before the program is.
@@ -138,7 +144,7 @@ final class Runner: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<min(plan.concurrency, plan.total) {
                 group.addTask {
-                    while !Task.isCancelled {
+                    while !Task.isCancelled, !self.results.isOver {
                         let index = self.nextCall.wrappingAdd(1, ordering: .relaxed).oldValue
                         guard index < self.plan.total else { return }
                         await self.call(index, client)
@@ -153,9 +159,11 @@ final class Runner: Sendable {
         if let key = plan.recovery.idempotencyKey.fieldValue(random: client.runtime.random) {
             request.headerFields[.idempotencyKey] = key
         }
-        if let limit = plan.settings.deadline { deadline.withLock { $0 = time.now.advanced(by: limit) } }
+        let end = plan.settings.deadline.map { time.now.advanced(by: $0) }
+        if end != nil { deadline.withLock { $0 = end } }
         var options = RequestOptions(callID: index + 1)
         if plan.recovery.replayable { options.resend = .replayable }
+        if plan.streams { options.buffering = .streamed }
         if let recordings {
             let policies = plan.policies.json
             options.recorder = { recordings.write(["recording": $0.json, "policies": policies]) }
@@ -173,24 +181,46 @@ final class Runner: Sendable {
         do {
             let place = try single ?? Self.place(index, plan.outputs, output)
             files.withLock { $0[index] = place.file }
-            deliveries.begin(index + 1, place, limit: plan.outputs.maxBody, resumes: plan.outputs.resumes)
+            place.begin(until: end)
+            deliveries.begin(
+                index + 1,
+                place,
+                limit: plan.outputs.maxBody,
+                resumes: plan.outputs.resumes,
+                holdingFor: place.isShown || place.file != nil ? plan.holdsFor : nil
+            )
             result = await self.result(of: request, options, client, place)
+            if result.exit != .success { await showRemainder(of: place, &result) }
             deliveries.end(index + 1)
-            files.withLock { $0.removeValue(forKey: index) }?.abandon()
+            await place.abandon()
+            files.withLock { _ = $0.removeValue(forKey: index) }
             if let attempts { result = told(result, by: attempts, about: request, place, number: index) }
             result.isShown = place.isShown
             if heads != nil || plan.outputs.showsHeadsAlone { result.heads = place.headBytes }
         } catch {
             result = CallResult(exit: .badInput, message: ["\(error)"])
         }
-        results.finish(index, result)
+        await results.finish(index, result)
+    }
+
+    /// Writes what has come of an answer that broke off.
+    private func showRemainder(of place: CallOutput, _ result: inout CallResult) async {
+        do {
+            try await place.showRemainder()
+        } catch let error as FileError where error.code == EPIPE {
+            result.isUnread = true
+        } catch is BlockingWork.TimedOut {
+            return
+        } catch {
+            if result.message.isEmpty { result.message = ["\(error)"] } else { result.loss = "\(error)" }
+        }
     }
 
     /// Says at the start what the retry budget leaves of the attempts that the person has asked for.
     private func tellOfBudget() {
         let (recovery, retries) = (plan.recovery, plan.settings.maxAttempts - 1)
         guard case .ratio(let budget) = plan.settings.budget, !recovery.noRecovery, retries > budget.burst,
-            recovery.maxAttempts != nil || recovery.retry != nil,
+            recovery.maxAttempts != nil || recovery.retry != nil || recovery.policy != nil,
             !terminal.isQuiet, !plan.report.silent, plan.telling.verbosity != .quiet
         else { return }
         terminal.tell(
@@ -211,7 +241,7 @@ final class Runner: Sendable {
         let name = "\(request.method) \(request.redactedURL)"
         do {
             let response = try await client.send(request, body: plan.body, options: options)
-            try place.finish()
+            try await place.finish()
             if plan.total == 1 { hint(at: response) }
             return CallResult(status: response.status.code, exit: .ofRequest(response.outcome))
         } catch let error as RecoveryError {
@@ -221,25 +251,44 @@ final class Runner: Sendable {
             let loss = await place.show(error.response, limit: plan.outputs.maxBody ?? .max)
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
-            let lines =
-                isUnread
-                ? []
-                : FailureText.lines(error, request: name, now: time.wallTime, bound: bound(of: error))
+            let renewal = renewal(behind: error)
+            var lines: [ScreenText] = []
+            if !isUnread {
+                let subject = renewal ?? name
+                lines = FailureText.lines(error, request: subject, now: time.wallTime, bound: bound(of: error))
                     .map { ScreenText($0) }
+                if renewal != nil, let status = error.history.attempts.last?.status {
+                    lines.append(
+                        "The token was to be renewed since \(name, limit: 300) was answered with HTTP \(status)."
+                    )
+                }
+            }
             return CallResult(
                 status: Self.status(of: error),
                 exit: exit(error),
-                message: lines + (loss.map { [$0] } ?? [])
+                message: lines,
+                loss: loss,
+                isUnread: isUnread
             )
         } catch is CancellationError {
             return CallResult(exit: .interrupted)
+        } catch is BlockingWork.TimedOut {
+            return CallResult(exit: .timedOut, message: ["\(name): nobody takes the output"])
         } catch let error as Credentials.StoreError {
             return CallResult(exit: .badInput, message: ["\(error)"])
         } catch let error as FileError where error.code == EPIPE {
-            return CallResult(exit: .transferFailed)
+            return CallResult(exit: .transferFailed, isUnread: true)
         } catch {
             return CallResult(exit: .transferFailed, message: ["\(name): \(error)"])
         }
+    }
+
+    /// The renewal that a call has failed with, as it was sent; nil if it has failed with something else.
+    private func renewal(behind error: RecoveryError) -> String? {
+        guard let endpoint = plan.tokens?.endpoint, error.reason == .repairFailed || error.cause is RecoveryError else {
+            return nil
+        }
+        return "POST \(endpoint.url)"
     }
 
     /// The option whose time has run out, if one's has: an attempt that was cut off was so by the call's.
@@ -291,65 +340,5 @@ final class Runner: Sendable {
         guard terminal.tellsProgress, !plan.followsRedirects, Redirects.isRedirect(response) else { return }
         output.endLine()
         terminal.tell("HTTP \(response.status.code): a redirect; --location follows it.")
-    }
-
-    /// The client of the calls.
-    private func makeClient(
-        _ transport: any HTTPTransport,
-        _ runtime: Runtime,
-        _ tokens: TokenManager?
-    ) -> RecoveringClient {
-        let middlewares = middlewares(tokens)
-        return RecoveringClient(transport: transport, runtime: runtime) { middlewares }
-    }
-
-    /// The client of the renewals, which renews nothing by itself; its calls are none of those that are counted.
-    private func renewalClient(_ transport: any HTTPTransport, _ runtime: Runtime) -> RecoveringClient {
-        var runtime = runtime
-        runtime.events = RecoveryEvent.Hub()
-        runtime.events.observe { [terminal] event in
-            guard case .wait(_, let duration, _) = event.kind, terminal.tellsProgress else { return }
-            terminal.tell("renewing the token: waiting \(HumanTime.text(duration))")
-        }
-        let recovery = plan.recovery.noRecovery ? [] : [engine(nil) as any ClientLayer]
-        let timeout = plan.settings.timeout
-        return RecoveringClient(transport: transport, runtime: runtime) {
-            recovery
-            timeout
-        }
-    }
-
-    /// The layers around the transport, the outermost first.
-    private func middlewares(_ tokens: TokenManager?) -> [any ClientLayer] {
-        var layers: [any ClientLayer] = []
-        if let deadline = plan.settings.deadline { layers.append(Deadline(deadline)) }
-        if let redirects = plan.redirects { layers.append(redirects) }
-        // Of attempts that run beside each other only the one that counts may write.
-        if plan.settings.hedging != nil { layers += deliveries.layers }
-        if !plan.recovery.noRecovery {
-            let pacing = plan.recovery.provider.pacing
-            layers.append(engine(tokens, pacing: pacing))
-            if let pacing { layers.append(pacing.learning) }
-        }
-        if let tokens, let audience = plan.tokens?.audience { layers.append(Authorization(tokens, audience: audience)) }
-        layers.append(plan.settings.timeout)
-        if let form = plan.settings.attemptNumber {
-            layers.append(RecoveringClient.AttemptNumber(form, maxAttempts: plan.settings.maxAttempts))
-        }
-        if plan.settings.hedging == nil { layers += deliveries.layers }
-        return layers
-    }
-
-    private func engine(_ tokens: TokenManager?, pacing: FacebookPacing? = nil) -> Recovery {
-        let settings = plan.settings
-        let policies = plan.policies.policies(tokens)
-        return Recovery(
-            maxAttempts: settings.maxAttempts,
-            maxWait: settings.maxWait,
-            budget: settings.budget,
-            hedging: settings.hedging,
-            resendsTransparently: settings.resendsTransparently,
-            admissions: settings.admissions() + (pacing.map { [$0] } ?? [])
-        ) { policies }
     }
 }

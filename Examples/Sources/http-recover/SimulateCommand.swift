@@ -17,7 +17,7 @@ struct SimulateCommand: ParsableCommand {
 
             An answer is a "status" or an "error", such as "unknown" for one that was lost; the last of a call's answers is \
             repeated. Options are those of a policy file, such as {"max_attempts": 4, "backoff": {"base_s": 0.1}}; those that \
-            are absent are off. "preset" sets many: standard, aggressive, batch, interactive, none, aws_standard, grpc, \
+            are absent are off. "preset" sets many, and has all that is absent: standard, aggressive, batch, interactive, none, aws_standard, grpc, \
             polly_standard. "random" holds the random numbers in turn, such as [0.5, 0.2], and "name" comes back in the \
             answer. A line that is no valid scenario is answered with "invalid", a sentence.
 
@@ -37,9 +37,12 @@ struct SimulateCommand: ParsableCommand {
     )
     var plot: String?
 
+    @Flag(name: .shortAndLong, help: "Tells errors alone.")
+    var quiet = false
+
     /// Answers each line as soon as it has come.
     func simulate(on terminal: Terminal, output: StandardOutput) throws -> ExitStatus {
-        if isatty(STDIN_FILENO) != 0 {
+        if isatty(STDIN_FILENO) != 0, !quiet {
             terminal.write("Write a scenario in a line, as simulate --help shows, and end with Ctrl-D on its own line.")
         }
         let drawing = try plot.map { try AtomicFile($0) }

@@ -8,6 +8,8 @@ struct TokenPlan: Sendable {
     /// Where a token is renewed.
     struct Endpoint: Sendable {
         let server: OAuthServer
+        /// Its address, without what may be secret.
+        let url: String
         let clientID: String
         let secret: Secret?
     }
@@ -46,8 +48,9 @@ struct TokenPlan: Sendable {
         }
         do {
             let server = try OAuthServer(endpoints: [.token: url])
+            let shown = try HTTPRequest(method: .post, url: url).redactedURL
             let secret = try options.clientSecretEnv.map(Self.secret)
-            self.endpoint = Endpoint(server: server, clientID: clientID, secret: secret)
+            self.endpoint = Endpoint(server: server, url: shown, clientID: clientID, secret: secret)
         } catch let error as Origin.InvalidURL {
             throw InvalidOption("--token-url: \(error)")
         } catch let error as InvalidOption {

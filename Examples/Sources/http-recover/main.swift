@@ -6,13 +6,27 @@ if let script = CompletionScript.forZsh(of: HTTPRecoverCommand.self) {
     print(script)
     Program.exit(.success)
 }
+/// The command that sends nothing, and its options, which may stand in front of it too; nil for a request.
+func ownCommand() -> (name: String, arguments: [String])? {
+    var (front, rest): ([String], ArraySlice<String>) = ([], CommandLine.arguments.dropFirst())
+    while let word = rest.popFirst() {
+        switch word {
+        case ReplayCommand.name, SimulateCommand.name: return (word, front + rest)
+        case "-q", "--quiet": front.append(word)
+        case "--plot": front += [word] + (rest.popFirst().map { [$0] } ?? [])
+        case _ where word.hasPrefix("--plot="): front.append(word)
+        default: return nil
+        }
+    }
+    return nil
+}
 /// Runs a command that sends nothing, and ends the program with it.
 func perform<Command: ParsableCommand>(
     _: Command.Type,
+    _ arguments: [String],
     _ work: (Command, Terminal, StandardOutput) throws -> ExitStatus
 ) -> Never {
     let terminal = Terminal()
-    let arguments = Array(CommandLine.arguments.dropFirst(2))
     do {
         let command = try Command.parse(arguments)
         Program.exit(try work(command, terminal, StandardOutput(terminal: terminal)))
@@ -23,10 +37,9 @@ func perform<Command: ParsableCommand>(
         Program.refuse(error, by: Command.self, arguments: arguments)
     }
 }
-switch CommandLine.arguments.dropFirst().first {
-case ReplayCommand.name: perform(ReplayCommand.self) { try $0.replay(on: $1, output: $2) }
-case SimulateCommand.name: perform(SimulateCommand.self) { try $0.simulate(on: $1, output: $2) }
-default: break
+if let (name, arguments) = ownCommand() {
+    if name == ReplayCommand.name { perform(ReplayCommand.self, arguments) { try $0.replay(on: $1, output: $2) } }
+    perform(SimulateCommand.self, arguments) { try $0.simulate(on: $1, output: $2) }
 }
 let command: HTTPRecoverCommand
 let words: CommandWords

@@ -67,6 +67,13 @@ struct EventTests {
             ]
         ),
         (
+            .line(reason: .unavailable, atMost: .seconds(300), until: until),
+            [
+                #""wait","t_ms":1234,"call":3,"reason":"unavailable","seconds":300,"#,
+                #""until":"2030-01-01T00:00:01.005Z""#,
+            ]
+        ),
+        (
             .retry(number: 2, reason: .unavailable),
             [#""retry","t_ms":1234,"call":3,"n":2,"reason":"unavailable""#]
         ),

@@ -107,7 +107,14 @@ struct RequestInputTests {
         #expect(try RequestInput.body([]) == nil)
         let body = try #require(try RequestInput.body(["a=1", "b=2"]))
         #expect(try await body.collect(upTo: 100) == Array("a=1&b=2".utf8))
-        #expect(throws: InvalidOption.self) { try RequestInput.body(["a", "@b"]) }
+        #expect(throws: FileError.self) { try RequestInput.body(["a", "@b"]) }
+        try await withTemporaryDirectory { directory in
+            let file = try AtomicFile(directory + "/data")
+            try file.write(Array("c=3".utf8)[...])
+            try file.commit()
+            let body = try #require(try RequestInput.body(["a=1", "@" + directory + "/data"]))
+            #expect(try await body.collect(upTo: 100) == Array("a=1&c=3".utf8))
+        }
     }
 
     @Test func aFileIsSentAsItIs() async throws {

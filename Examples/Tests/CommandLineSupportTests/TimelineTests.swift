@@ -30,6 +30,10 @@ struct TimelineTests {
             "attempt 2: rate limited too_many_requests; scope origin, processed: no, the server states 5 min"
         ),
         (.failure(number: 1, lost()), "attempt 1: transport: connection lost; scope origin, processed: unknown"),
+        (
+            .line(reason: .unavailable, atMost: .seconds(300), until: Self.now),
+            "stands in line, for 5 min at most: unavailable"
+        ),
         (.retry(number: 3, reason: .rateLimited), "attempt 3 follows: rate limited"),
         (.refresh(.joined), "token: joined"),
         (.clear(.access), "cleared: access"),

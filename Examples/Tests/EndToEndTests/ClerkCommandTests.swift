@@ -55,7 +55,7 @@ struct ClerkCommandTests {
             // There is a session, as was asked; what it lacks stands in its status.
             #expect(status.status == 0 && status.outcome == "ok")
             #expect(status.report["session"]?["status"]?.string == "pending")
-            let token = try await bench.run("token")
+            let token = try await bench.start(["token"]).end()
             #expect(token.status == 0 && token.errors.contains("finish-tasks"), "a JWT that no app lets in")
             // What the service does not take leaves the session as it is, and that is said.
             let refused = try await bench.run("finish-tasks", answers: #"{"new_password":["short","short","short"]}"#)

@@ -139,7 +139,36 @@ extension CurlHabit {
         ),
         CurlHabit("-w @", ["-w", "@FILE", "URL/x"], output: "hellofilecontent"),
         CurlHabit("-w", ["-w", "%{stdout}a%{stderr}b", "URL/x"], output: "helloa"),
+        CurlHabit(
+            "--max-body",
+            ["--max-body", "4", "-o", "saved", "URL/x"],
+            files: ["saved": ""],
+            status: 56,
+            difference: "curl knows it as --max-filesize."
+        ),
+        CurlHabit("-v", ["-v", "URL/x"], wire: ["GET /x "], output: "hello"),
+        CurlHabit("-v", ["-svo", "saved", "URL/x"], output: "", files: ["saved": "hello"]),
+        CurlHabit("-S", ["-S", "URL/x"], output: "hello"),
+        CurlHabit("-S", ["-S", "-f", "URL/404"], output: "", status: 22),
         CurlHabit("-m", ["-sm", "0.5", "URL/hang"], output: "", status: 28),
+        CurlHabit("-N", ["-sN", "-m", "1", "URL/begun"], output: "begun", status: 28),
+        CurlHabit("-N", ["-sNo", "saved", "-m", "1", "URL/begun"], output: "", files: ["saved": "begun"], status: 28),
+        CurlHabit("-m", ["-sm", "1", "URL/begun"], output: "begun", status: 28),
+        CurlHabit(
+            "-m",
+            ["-sm", "1", "-o", "saved", "URL/begun"],
+            output: "",
+            files: ["saved": ""],
+            status: 28,
+            difference: "Without -N a file appears when it is whole."
+        ),
+        CurlHabit(
+            "URL",
+            ["URL/{a,b}"],
+            wire: ["GET /{a,b} "],
+            output: "hello",
+            difference: "Braces and brackets in a URL mean nothing."
+        ),
         CurlHabit("--max-time", ["--max-time", "0.5", "-s", "URL/hang"], output: "", status: 28),
         CurlHabit("-m", ["-m", "30", "--connect-timeout", "5", "URL/x"], output: "hello"),
         CurlHabit(

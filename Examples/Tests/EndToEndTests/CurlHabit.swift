@@ -6,6 +6,9 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
     /// The option.
     let option: String
     /// The command line; `URL` is the server's, and `FILE` one of 14 bytes with a line end of each kind.
+    ///
+    /// Over TLS the server is `SECURE`, `MUTUAL` where a client shows a certificate, and `OLD` without TLS 1.3; `SOCKET` is its
+    /// unix-domain socket. `CERTIFICATE` is its certificate, `BOTH` that with its key, `DIGEST` that of its public key.
     let arguments: [String]
     /// What the request has on the wire, in its head or body; with `!` in front what it has not.
     var wire: [String] = []
@@ -19,6 +22,9 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
     var requests = 1
     /// How it differs from curl, as a sentence; nil where both do the same to the byte.
     var difference: String?
+
+    /// Whether it needs the other ends of a connection that the server has not by itself.
+    var needsFront: Bool { arguments.contains { word in CurlFront.ends.contains { word.contains($0) } } }
 
     var testDescription: String { arguments.joined(separator: " ") }
 
@@ -50,6 +56,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])
         case "/long404": .answer(404, body: String(repeating: "x", count: 2 << 20))
         case "/hang": .stall
+        case "/begun": .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun").then(.stall)
         case "/busy": .answer(503, body: "busy")
         default:
             request.method == "HEAD"

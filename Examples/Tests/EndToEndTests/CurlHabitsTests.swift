@@ -8,7 +8,9 @@ import Testing
 @Suite("http-recover by curl's habits", .timeLimit(.minutes(30)), .bounded)
 struct CurlHabitsTests {
     private static let curl = "/usr/bin/curl"
-    private static let table = CurlHabit.bodies + CurlHabit.fields + CurlHabit.outputs
+    /// Without the programs that the other ends are made of the rows that need them are left out.
+    private static let table = all.filter { CurlFront.isAvailable || !$0.needsFront }
+    private static let all = CurlHabit.bodies + CurlHabit.fields + CurlHabit.outputs + CurlHabit.connections
     /// Whether there is a curl to compare with; its older versions write some things otherwise.
     private static let hasCurl = unsafe access(curl, X_OK) == 0
 
@@ -25,9 +27,13 @@ struct CurlHabitsTests {
         try await withTemporaryDirectory { directory in
             try write(CurlHabit.file, to: directory + "/file.txt")
             try write("X-One: 1\r\nX-Two: 2\n", to: directory + "/headers")
+            let front = habit.needsFront ? try await CurlFront(before: server.port, in: directory) : nil
+            defer { front?.stop() }
             let arguments = (before + habit.arguments).map { word in
-                word.replacing("URL", with: "http://\(server.authority)").replacing("PORT", with: "\(server.port)")
+                let word = word.replacing("URL", with: "http://\(server.authority)")
+                    .replacing("PORT", with: "\(server.port)")
                     .replacing("FILE", with: "file.txt").replacing("HEADERS", with: "headers")
+                return (front?.words ?? []).reduce(word) { $0.replacing($1.word, with: $1.value) }
             }
             // Files without a path are written in the working directory.
             let path = program.hasPrefix("/") ? program : "\(BuiltProgram.products)/\(program)"
@@ -112,14 +118,6 @@ struct CurlHabitsTests {
         #expect(end.status == 64 && !end.errors.contains("s3cret"), "\(end.errors)")
     }
 
-    /// A file that cannot take the body of an error is told of, as of any other answer.
-    @Test(arguments: ["404", "x"])
-    func aFileThatCannotBeWrittenIsTold(path: String) async throws {
-        let server = try FaultServer { CurlHabit.reply($0) }
-        let end = try await BuiltProgram.run("http-recover", ["-o", "/dev/full", "http://\(server.authority)/\(path)"])
-        #expect(end.status == (path == "x" ? 56 : 22) && end.errors.contains("No space left"), "\(end.errors)")
-    }
-
     /// Options that cannot be kept: each is refused by name, and nothing is sent.
     @Test(arguments: [
         ("--next", "for each set"), ("-:", "--next"), ("--config", "command line"), ("-K", "--config"),
@@ -157,27 +155,85 @@ struct CurlHabitsTests {
         #expect(server.connectionCount == 0)
     }
 
-    /// All that the curl of this machine knows is either done or refused by name.
-    @Test(.enabled(if: hasCurl, "there is no curl"))
-    func everyOptionOfCurlsIsKeptOrRefused() async throws {
+    /// An option as the program knows it.
+    private struct Known {
+        /// With their dashes.
+        var names: Set<String>
+        var takesValue: Bool
+    }
+
+    private static func known() async throws -> [Known] {
         let help = try await BuiltProgram.run("http-recover", ["--experimental-dump-help"])
-        let description = try JSONValue(parsing: help.output)
-        var known: Set = ["--help", "--version"]
-        for argument in description["command"]?["arguments"]?.array ?? [] {
-            for name in argument["names"]?.array ?? [] { known.insert("--\(name["name"]?.string ?? "")") }
+        let arguments = try JSONValue(parsing: help.output)["command"]?["arguments"]?.array ?? []
+        let known = arguments.map { argument in
+            let names = (argument["names"]?.array ?? []).compactMap { name in
+                name["name"]?.string.map { name["kind"] == "short" ? "-\($0)" : "--\($0)" }
+            }
+            return Known(names: Set(names), takesValue: argument["kind"] == "option")
         }
-        let list = try await BuiltProgram.run(Self.curl, ["--help", "all"])
+        try #require(known.count > 80)
+        return known
+    }
+
+    /// The long names of all that the curl of this machine knows.
+    private static func curls() async throws -> [String] {
+        let list = try await BuiltProgram.run(curl, ["--help", "all"])
         let names = list.output.split(separator: "\n").compactMap { line in
             line.split(whereSeparator: { $0 == " " || $0 == "," }).first { $0.hasPrefix("--") }.map(String.init)
         }
-        try #require(names.count > 200 && known.count > 80)
-        for name in names where !known.contains(name) {
+        try #require(names.count > 200)
+        return names
+    }
+
+    /// All that the curl of this machine knows is either done or refused by name.
+    @Test(.enabled(if: hasCurl, "there is no curl"))
+    func everyOptionOfCurlsIsKeptOrRefused() async throws {
+        let known = try await Self.known().reduce(into: Set(["--help", "--version"])) { $0.formUnion($1.names) }
+        for name in try await Self.curls() where !known.contains(name) {
             let end = try await BuiltProgram.run("http-recover", [name, "x", "http://127.0.0.1:1/"])
             #expect(
                 end.status == 64 && end.errors.hasPrefix("Error: \(name) is curl's and is not kept here: "),
                 "\(name)"
             )
         }
+    }
+
+    /// What is kept of curl's is in the table.
+    @Test(.enabled(if: hasCurl, "there is no curl"))
+    func everyOptionThatIsKeptHasARow() async throws {
+        let known = try await Self.known()
+        let withValue = known.filter(\.takesValue).reduce(into: Set()) { $0.formUnion($1.names) }
+        let used = Self.all.reduce(into: Set()) { $0.formUnion(Self.options(of: $1.arguments, withValue)) }
+        let curls = Set(try await Self.curls()).subtracting(["--help", "--version"])
+        for option in known where !option.names.isDisjoint(with: curls) {
+            #expect(!option.names.isDisjoint(with: used), "no row has \(option.names.sorted())")
+        }
+        #expect(
+            Self.options(of: ["-sSo", "-v", "--json=x", "-XPUT", "--key", "-k", "u"], withValue).sorted() == [
+                "--json", "--key", "-S", "-X", "-o", "-s",
+            ]
+        )
+    }
+
+    /// The options on a command line, each as it is written there.
+    private static func options(of words: [String], _ withValue: Set<String>) -> Set<String> {
+        var (found, rest): (Set<String>, ArraySlice<String>) = ([], words[...])
+        while let word = rest.popFirst() {
+            if word.hasPrefix("--") {
+                let name = String(word.prefix { $0 != "=" })
+                found.insert(name)
+                if name == word, withValue.contains(name) { rest = rest.dropFirst() }
+            } else if word.hasPrefix("-") {
+                var letters = word.dropFirst()
+                while let letter = letters.popFirst() {
+                    found.insert("-\(letter)")
+                    guard withValue.contains("-\(letter)") else { continue }
+                    if letters.isEmpty { rest = rest.dropFirst() }
+                    break
+                }
+            }
+        }
+        return found
     }
 
     @Test(arguments: [

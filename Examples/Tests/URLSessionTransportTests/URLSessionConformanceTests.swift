@@ -45,6 +45,7 @@ struct URLSessionConformanceTests {
         "requests/target": "segments of dots are taken out of paths",
         "responses/coding/*": "codings are undone that the caller asked for, and the field that names them is kept",
         "faults/broken-coding/*": "a broken coding has no code of its own",
+        "streaming/both-ways": "bodies are collected before they are sent",
         "streaming/slow-reader": "what comes in is kept, without a bound",
         "streaming/slow-server": "what comes in is kept, without a bound",
         "timeouts/connect-limit": "connecting has no limit of its own",

@@ -7,7 +7,9 @@ extension AuthClient {
     /// Begins the program.
     static func main() {
         Program.openStandardDescriptors()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        // The parser has this one by its long name alone.
+        if arguments.first == "-V" { arguments[0] = "--version" }
         let settings: Settings
         do {
             settings = try Settings(arguments)

@@ -66,7 +66,8 @@ struct ClientOptionsValue: Sendable {
         events = options.events
         maxWait = options.maxWait.duration
         deadline = options.deadline?.duration
-        json = options.json
+        // It prints a token and nothing else.
+        json = options.json && options.command != .token
         telling = options.telling
         softwareKey = options.softwareKey
     }

@@ -98,6 +98,7 @@ enum CommandName: String, ExpressibleByArgument, CaseIterable {
         case "answers": provider.map { mayAsk(at: $0) } ?? false
         case "request", "status", "presented": self == .explain
         case "method", "header", "data": self == .request
+        case "no-buffer": requestsPath
         case "show": self == .token
         // It prints a token and nothing else.
         case "json": self != .token

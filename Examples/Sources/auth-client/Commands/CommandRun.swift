@@ -3,6 +3,7 @@ import AuthRecovery
 import ClerkAuth
 import CommandLineSupport
 import CurlTransport
+import Glibc
 import HTTPRecovery
 import HTTPTypes
 import Locking
@@ -27,18 +28,16 @@ struct CommandRun: Sendable {
         var connection = CurlTransport.Configuration()
         do {
             try options.network.apply(to: &connection)
+            try options.tokenPlace.checkFolder()
             events = try EventLog(options.events)
             store = try options.state.place().open()
         } catch {
             let report = Report.failed(options.provider.rawValue, with: error)
-            tell(report, terminal: terminal, now: .system())
+            _ = tell(report, terminal: terminal, now: .system())
             throw ExitCode(report.exit.rawValue)
         }
-        let transport = CurlTransport(configuration: connection)
-        // Read before anything else runs: what comes from a person or a pipe takes its time.
-        let request = Result {
-            try options.sending.request(path ?? "/", body: RequestInput.body(options.sending.data))
-        }
+        let curl = CurlTransport(configuration: connection)
+        let transport: any HTTPTransport = options.sending.writesAtOnce ? GatheringTransport(curl) : curl
         let runtime = Runtime(store: store)
         let isVerbose = options.telling.verbosity == .verbose
         let progress = Progress(
@@ -62,13 +61,18 @@ struct CommandRun: Sendable {
         // What is to be ended before the program is, if tokens are renewed.
         let ending = Locked<RenewalEnding?>(nil)
         let cancelled = Report.failed(options.provider.rawValue, with: CancellationError())
-        @Sendable func end(_ report: Report) {
+        @Sendable func end(_ report: Report) -> ExitStatus {
             // Whoever is second, the work or an interruption, has nothing more to say.
-            guard commandEvents.finish(report) else { return }
+            guard commandEvents.finish(report) else { return report.exit }
             terminal.showStatus(nil)
-            tell(report, terminal: terminal, now: runtime.time.wallTime)
+            let failure = tell(report, terminal: terminal, now: runtime.time.wallTime)
+            return withOutput(failure, events.failure, report.exit, terminal)
         }
         @Sendable func work() async -> ExitStatus {
+            // Read before anything else runs: what comes from a person or a pipe takes its time.
+            let request = Result {
+                try options.sending.request(path ?? "/", body: RequestInput.body(options.sending.data))
+            }
             let display = Task { await progress.run() }
             let deadline = options.deadline.map { runtime.time.now.advanced(by: $0) }
             let report = await perform(
@@ -81,14 +85,14 @@ struct CommandRun: Sendable {
             )
             display.cancel()
             await display.value
-            end(report)
+            let status = end(report)
             // The command has ended, at a deadline too; what the server gives out for the old token is not lost with that.
             await ending.withLock { $0 }?.settle(deadline: deadline)
             await transport.shutdown()
-            return report.exit
+            return status
         }
         Program.run(
-            emergency: { end(cancelled) },
+            emergency: { _ = end(cancelled) },
             isFinishing: { ending.withLock { $0 }?.isNeeded ?? false },
             work
         )
@@ -96,13 +100,15 @@ struct CommandRun: Sendable {
 
     private func perform(
         _ request: Result<ProviderRequest, any Error>,
-        _ transport: CurlTransport,
+        _ transport: any HTTPTransport,
         runtime: Runtime,
         terminal: Terminal,
         deadline: TimeSource.Instant?,
         _ ending: Locked<RenewalEnding?>
     ) async -> Report {
         let maxWait = options.maxWait
+        let output = StandardOutput(terminal: terminal)
+        let body = PathBody(options.sending, command.requestsPath ? path : nil, output)
         // With tokens to present, they are renewed if they are refused; without, the calls are the provider's own.
         @Sendable func client(_ tokens: TokenManager?, _ origin: Origin?) -> RecoveringClient {
             RecoveringClient(transport: transport, runtime: runtime) {
@@ -114,7 +120,8 @@ struct CommandRun: Sendable {
                     TransientRetry()
                 }
                 if let tokens, let origin { Authorization(tokens, audience: [origin]) }
-                AttemptTimeout(.seconds(30))
+                AttemptTimeout.none
+                body
             }
         }
         do {
@@ -134,7 +141,7 @@ struct CommandRun: Sendable {
             }
             let bounds = CommandBounds(time: runtime.time, end: deadline)
             return try await bounds.holdAll {
-                try await perform(request, provider, terminal: terminal, bounds, listener)
+                try await perform(request, provider, terminal: terminal, output, bounds, listener)
             }
         } catch {
             // Whatever was under way when the person pressed Ctrl-C: it was interrupted.
@@ -147,6 +154,7 @@ struct CommandRun: Sendable {
         _ request: ProviderRequest,
         _ provider: any ProviderCommands,
         terminal: Terminal,
+        _ output: StandardOutput,
         _ bounds: CommandBounds,
         _ listener: LoopbackListener?
     ) async throws -> Report {
@@ -161,14 +169,15 @@ struct CommandRun: Sendable {
         case .status:
             return .ok(name, session: try await provider.status())
         case .get, .request:
-            let output = StandardOutput(terminal: terminal)
             do {
+                // What is a success has been written by the attempt that brought it.
                 let response = try await provider.send(request, answering: try input(terminal, bounds))
                 for try await chunk in response.body { try output.write(chunk) }
+                tellOfStatus(response, output, terminal)
             } catch let error as RecoveryError where error.statusOfPath != nil {
                 // What is wrong with a request stands in the answer's body; that it cannot be read to its end is no news.
-                if let body = error.response?.body { try? await Self.copy(body, to: output) }
-                if options.json { try? output.write("") }
+                if let body = error.response?.body { try await Self.copy(readableOf: body, to: output) }
+                if options.json { try output.write("") }
                 output.endLine()
                 try Task.checkCancellation()
                 return .failed(name, with: error, isAboutPath: true)
@@ -178,7 +187,7 @@ struct CommandRun: Sendable {
         case .token:
             let token = try await provider.token(answering: try input(terminal, bounds))
             // For the program that asks; on a screen only for who insists.
-            try StandardOutput(terminal: terminal).write(Array("\(token.reveal())\n".utf8)[...])
+            try output.write(Array("\(token.reveal())\n".utf8)[...])
             return .ok(name)
         case .refresh:
             return .ok(name, session: try await provider.refresh(answering: try input(terminal, bounds)))
@@ -189,7 +198,6 @@ struct CommandRun: Sendable {
             .addFactor, .removeFactor, .makePrimary:
             let input = try SignInInput(options: options, terminal: terminal, bounds: bounds, listener: listener)
             if command.beginsSession { try options.tokenPlace.check() }
-            let output = StandardOutput(terminal: terminal)
             switch try await provider.perform(command, path, input) {
             case .session(let session): return .ok(name, session: session)
             case .body(let json): try output.write(json: json)
@@ -201,8 +209,37 @@ struct CommandRun: Sendable {
         }
     }
 
-    private static func copy(_ body: MessageBody, to output: StandardOutput) async throws {
-        for try await chunk in body { try output.write(chunk) }
+    /// Says what is no answer to what was asked for, although it is no error.
+    private func tellOfStatus(_ response: RecoveredResponse, _ output: StandardOutput, _ terminal: Terminal) {
+        let status = response.status.code
+        guard (300..<400).contains(status), options.telling.verbosity != .quiet else { return }
+        output.endLine()
+        let isRedirect = Redirects.isRedirect(response)
+        terminal.tell(isRedirect ? "HTTP \(status): a redirect, which is not followed." : "HTTP \(status).")
+    }
+
+    /// The status of the command with what became of its output; whoever has stopped reading knows it, and is told nothing.
+    private func withOutput(
+        _ output: FileError?,
+        _ events: FileError?,
+        _ status: ExitStatus,
+        _ terminal: Terminal
+    ) -> ExitStatus {
+        var status = status
+        for failure in [output, events].compactMap(\.self) where failure.code != EPIPE {
+            terminal.write("auth-client: \("\(failure)", limit: 600)")
+            if status == .success { status = .badInput }
+        }
+        return output != nil && status == .success ? .badInput : status
+    }
+
+    /// Writes a body as far as it can be read.
+    private static func copy(readableOf body: MessageBody, to output: StandardOutput) async throws {
+        do {
+            for try await chunk in body { try output.write(chunk) }
+        } catch let error as FileError {
+            throw error
+        } catch {}
     }
 
     /// Who answers what the server asks before it does what is wanted; nil if it asks nothing, or nobody could.
@@ -212,9 +249,24 @@ struct CommandRun: Sendable {
         return try SignInInput(options: options, terminal: terminal, bounds: bounds)
     }
 
-    private func tell(_ report: Report, terminal: Terminal, now: Timestamp) {
+    /// Tells how the command has ended.
+    ///
+    /// - Returns: Why it could not be written to standard output; nil if it was.
+    private func tell(_ report: Report, terminal: Terminal, now: Timestamp) -> FileError? {
+        var problem = report.outputFailure
+        do {
+            try write(report, terminal: terminal, now: now)
+        } catch {
+            problem = problem ?? error as? FileError
+        }
+        if report.outputFailure == nil { explain(report, terminal: terminal, now: now) }
+        return problem
+    }
+
+    private func write(_ report: Report, terminal: Terminal, now: Timestamp) throws {
+        let output = StandardOutput(terminal: terminal)
         if options.json {
-            try? StandardOutput(terminal: terminal).write(json: report.json)
+            try output.write(json: report.json)
         } else if let session = report.session {
             let verbs: [CommandName: String] = [
                 .signIn: "Signed in", .signUp: "Signed up", .finishTasks: "Signed in", .refresh: "Renewed",
@@ -222,18 +274,25 @@ struct CommandRun: Sendable {
             let verb = verbs[command] ?? "There is a session"
             let until = session.expiresAt.map { " until \(HumanTime.clock($0, now: now))" } ?? ""
             let line: ScreenText = "\(verb): \(session.id, limit: 300), \(session.status, limit: 100)\(until)"
-            try? StandardOutput(terminal: terminal).write(line)
-            if options.provider == .clerk, session.status == ClerkSessionStatus.pending.rawValue {
-                terminal.tell("The session is pending. \(ClerkTask.advice)")
-            }
-            if command.beginsSession, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
-                terminal.write(terminal.styled("The session is kept in \(path).", .faint))
-            }
+            defer { tellOfSession(session, terminal) }
+            try output.write(line)
         } else if command == .signIn, report.end == .ok {
-            try? StandardOutput(terminal: terminal).write("Done; no session was made.")
+            try output.write("Done; no session was made.")
         } else if command == .signOut, report.end == .ok {
-            try? StandardOutput(terminal: terminal).write("Signed out.")
+            try output.write("Signed out.")
         }
+    }
+
+    private func tellOfSession(_ session: Report.Session, _ terminal: Terminal) {
+        if options.provider == .clerk, session.status == ClerkSessionStatus.pending.rawValue {
+            terminal.tell("The session is pending. \(ClerkTask.advice)")
+        }
+        if command.beginsSession, case .standard(let path) = options.tokenPlace, terminal.tellsProgress {
+            terminal.write(terminal.styled("The session is kept in \(path).", .faint))
+        }
+    }
+
+    private func explain(_ report: Report, terminal: Terminal, now: Timestamp) {
         guard let failure = report.failure, !terminal.isQuiet else { return }
         var lines: [ScreenText] = ["auth-client: \(failure.message, limit: 500)"]
         // A number says nothing to a person; who reads logs asks with --verbose, --json or explain.

@@ -3,6 +3,7 @@ import CommandLineSupport
 import Glibc
 import HTTPRecovery
 import HTTPRecoveryTesting
+import Transcripts
 
 /// Tells what one pasted response means, in words.
 struct Explain {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import HTTPRecovery
 import HTTPTypes
+import Transcripts
 
 /// What is known of a pasted response beside its text.
 struct ExplainOptions: ParsableArguments {

@@ -11,7 +11,8 @@ enum HelpText {
                      output.
           request PATH
                      The same with any method, header fields and body:
-                     -X, -H and -d mean what they mean to curl.
+                     -X, -H and -d mean what they mean to curl, but
+                     that -d @FILE is sent as it is.
           token      Prints the access token and nothing else, renewed
                      first if it has run out: at clerk a session token;
                      where a session is all there is (okta without an
@@ -100,7 +101,7 @@ enum HelpText {
           without dashes, such as {"provider": "clerk", "base-url": "…"}; a
           flag is true or false, what may be repeated an array. Every long
           option can stand in the environment, too: --base-url as
-          AUTH_CLIENT_BASE_URL. What is written on the command line comes
+          AUTH_CLIENT_BASE_URL, --tlsv1.3 as AUTH_CLIENT_TLSV1_3. What is written on the command line comes
           first, then the environment, then the profile. What belongs to
           another command than the present one is left out; an unknown key
           in a profile is an error.
@@ -115,9 +116,10 @@ enum HelpText {
         EXIT STATUS
           0    done
           22   get and request: an HTTP error that says nothing about the
-               session, such as a path that was not found
+               session, such as a path that was not found, or what
+               nobody may
           64   wrong usage
-          65   invalid or missing input
+          65   invalid or missing input, or output that cannot be written
           69   the service cannot be used now (timeouts, 5xx, unreadable
                answers)
           75   locked or rate limited, and not waited out
@@ -125,10 +127,31 @@ enum HelpText {
           130  interrupted
 
         EVENTS
-          --events writes one JSON object a line: attempt, response,
-          failure, wait, retry, refresh, clear, fallback, challenge,
-          giving_up, done. No secret is in any of them. With --events -
-          what is shown to a person once goes to standard output.
+          --events writes one JSON object a line, with event, t_ms (since
+          the start) and call (1):
+            attempt    n, method, url (without query), transport
+            response   n, status, elapsed_ms
+            failure    n, kind, code, scope, retry_after_s, processed
+            wait       reason, seconds, until
+            retry      n, reason
+            refresh    outcome: refreshed, joined, rejected or failed
+            clear      credential
+            fallback   from, to: keys of answers
+            challenge  kind: a key of answers; destination, masked
+            giving_up  kind, reason, retry_after_s, until
+            done       outcome, attempts, waited_s, elapsed_ms
+          There is one done, its outcome is ok, failed or cancelled. No
+          secret is in any of them. With --events - what is shown to a
+          person once goes to standard output.
+
+        THE RESULT FOR PROGRAMS
+          --json writes one object as the last line of standard output:
+            {"outcome": "ok|failed|cancelled", "provider": …,
+             "session": {"id", "status", "expires_at"} or null,
+             "failure": {"kind", "code", "message", "param", "retry_at",
+               "remedies": […]} or null}
+          Times are of RFC 3339, or null. No token is in it, and token
+          prints a token in its place.
 
         EXAMPLES
           auth-client --provider clerk --base-url https://clerk.example.com \\

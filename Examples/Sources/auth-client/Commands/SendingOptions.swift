@@ -18,7 +18,13 @@ struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("H", allowingJoined: true), .customLong("header")],
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("request: a header field; can be given several times.", valueName: "'Name: value'")
+        help: ArgumentHelp(
+            """
+            request: a header field; can be given several times. 'Name:' leaves out what would be sent, 'Name;' sends it \
+            empty, and @file takes the lines of a file.
+            """,
+            valueName: "'Name: value'"
+        )
     )
     var headers: [String] = []
 
@@ -28,12 +34,22 @@ struct SendingOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             request: the body, or the file that holds it (@- is standard input), sent as it is. The content type is that \
-            of a form unless a header says otherwise. Several texts are joined with &.
+            of a form unless a header says otherwise. Several of these are joined with &.
             """,
             valueName: "data|@file"
         )
     )
     var data: [String] = []
+
+    @Flag(
+        name: [.customShort("N"), .customLong("no-buffer")],
+        help: """
+            get and request: write the body as it comes from the first byte on, however long that takes. Without it the \
+            first 1 MiB, or all there is, has come before any of it is written, so that a body that breaks off in it can \
+            be asked for again.
+            """
+    )
+    var writesAtOnce = false
 
     @Flag(name: .customLong("show"), help: "token: print it although everybody who looks on can read it.")
     var shows = false
@@ -46,6 +62,9 @@ struct SendingOptions: ParsableArguments {
                 belongingTo: "request"
             )
         }
+        if !command.requestsPath {
+            try Misplaced.refuse(["-N": writesAtOnce], belongingTo: "get and request")
+        }
         if command != .token, shows { throw ValidationError("--show belongs to token.") }
         if command == .token, !shows, isatty(STDOUT_FILENO) != 0 {
             throw ValidationError(
@@ -53,9 +72,10 @@ struct SendingOptions: ParsableArguments {
             )
         }
         do {
-            _ = try request("/", body: nil)
+            // Files are read when the request is to be sent.
+            _ = try request("/", body: nil, headers: headers.filter { !$0.hasPrefix("@") })
         } catch {
-            throw ValidationError(error.description)
+            throw ValidationError("\(error)")
         }
     }
 
@@ -64,26 +84,30 @@ struct SendingOptions: ParsableArguments {
     /// - Parameters:
     ///   - path: Its path below the base URL.
     ///   - body: Its body, as `RequestInput.body` has read it.
-    func request(_ path: String, body: MessageBody?) throws(InvalidOption) -> ProviderRequest {
+    func request(_ path: String, body: MessageBody?) throws -> ProviderRequest {
+        try request(path, body: body, headers: headers)
+    }
+
+    private func request(_ path: String, body: MessageBody?, headers: [String]) throws -> ProviderRequest {
         let name = method ?? (data.isEmpty ? "GET" : "POST")
         guard let method = HTTPRequest.Method(name), method != .connect else {
             throw InvalidOption("-X: \(name.prefix(40)) is no method that can be sent")
         }
         if method == .head, !data.isEmpty { throw InvalidOption("a HEAD request cannot have a body (-d)") }
-        guard headers.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
         var fields = HTTPFields()
-        for text in headers {
-            do {
-                fields.append(try HeaderOption.parse(text))
-            } catch {
-                throw InvalidOption("-H: \(error.description)")
+        var isLeftOut: Set<HTTPField.Name> = []
+        for line in try HeaderLine.all(headers) {
+            switch line {
+            case .send(let field): fields.append(field)
+            case .leaveOut(let name): isLeftOut.insert(name)
             }
         }
+        guard fields.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
         // The session's credential would take its place, or it the credential's.
         for name in [HTTPField.Name.authorization, .cookie] where fields.contains(name) {
             throw InvalidOption("-H: \(name) is the field that the session's credential is presented in")
         }
-        if !fields.contains(.accept) { fields[.accept] = "application/json, */*;q=0.5" }
+        if !fields.contains(.accept), !isLeftOut.contains(.accept) { fields[.accept] = "application/json, */*;q=0.5" }
         let content = body.map { ProviderRequest.Content($0, type: "application/x-www-form-urlencoded") }
         return ProviderRequest(method, path: path, headerFields: fields, body: content)
     }

@@ -114,6 +114,13 @@ enum TokenPlace: Sendable {
 }
 
 extension TokenPlace {
+    /// Checks that the directory of a file that was named is there: one that is not is a slip of the pen, and not to be made.
+    ///
+    /// - Throws: `FileError` if it is not.
+    func checkFolder() throws(FileError) {
+        if case .named(let path) = self { try Directories.check(above: path) }
+    }
+
     /// Checks that tokens could be kept there, before a password or code is spent for one.
     ///
     /// - Throws: ``InputError`` if they could not.

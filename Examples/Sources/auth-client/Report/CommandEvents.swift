@@ -52,7 +52,7 @@ final class CommandEvents: Sendable {
                 return .failure(number: state.number(number, of: event.call), outcome)
             case .retry(_, let reason):
                 return .retry(number: state.attempts + 1, reason: reason)
-            case .wait:
+            case .wait, .line:
                 state.waitingSince = event.time
                 return event.kind
             case .givingUp, .done:

@@ -35,7 +35,13 @@ extension RecoveryError {
         case .notFound, .conflict, .invalidRequest, .unknown: status
         // A page of somebody's in place of the API's answer: of an error it is one all the same.
         case .unreadable where (400..<500).contains(status): status
+        // What HTTP alone says of the request or the server; a provider's own code says more than that.
+        case .policyBlocked, .misconfigured, .unavailable:
+            outcome.code == nil && Self.ofPath.contains(status) ? status : nil
         default: nil
         }
     }
+
+    /// To be paid for, another server's, withheld for legal reasons.
+    private static let ofPath: Set = [402, 421, 451]
 }

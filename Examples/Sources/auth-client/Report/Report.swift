@@ -50,6 +50,8 @@ struct Report: Sendable {
     var failure: Failure?
     /// The event that says why the command gives up; nil when it does not.
     var givingUp: RecoveryEvent.Kind?
+    /// Why standard output took no more, which has ended the command; it is told as such.
+    var outputFailure: FileError?
 
     /// A command that was carried out.
     static func ok(_ provider: String?, session: Session? = nil) -> Report {
@@ -70,6 +72,9 @@ struct Report: Sendable {
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 return failed(provider, with: failure)
             }
+            // Whoever read the body has gone, as `head` does.
+            if error.outcome.transportError?.code == .outputClosed { return failed(provider, with: FileError.unread) }
+            let isUnwritten = error.outcome.transportError?.code == .outputFailed
             let status = isAboutPath ? error.statusOfPath : nil
             let failure = Failure(
                 kind: error.kind.rawValue,
@@ -87,7 +92,7 @@ struct Report: Sendable {
             return Report(
                 provider: provider,
                 end: .failed,
-                exit: status == nil ? .ofCommand(error) : .httpError,
+                exit: isUnwritten ? .badInput : status == nil ? .ofCommand(error) : .httpError,
                 failure: failure,
                 givingUp: .givingUp(
                     error.outcome,
@@ -119,6 +124,7 @@ struct Report: Sendable {
                 )
             )
         default:
+            let output = error as? FileError
             let failure = Failure(
                 kind: Outcome.Kind.invalidRequest.rawValue,
                 message: "\(error)",
@@ -134,7 +140,8 @@ struct Report: Sendable {
                     reason: .notRecoverable,
                     retryAfter: nil,
                     until: nil
-                )
+                ),
+                outputFailure: output?.isOfOutput == true ? output : nil
             )
         }
     }

@@ -106,10 +106,11 @@ struct Settings: Sendable {
         return first.hasPrefix("---") || asks.contains { first == $0 || first.hasPrefix("\($0)=") }
     }
 
-    /// The variable of an option that is set, and its text: `AUTH_CLIENT_` and the long name in capitals.
+    /// The variable of an option that is set, and its text: `AUTH_CLIENT_` and the long name in capitals, with
+    /// underscores for what variables of a shell cannot have.
     private static func variable(of option: OptionList.Option) -> (name: String, text: String)? {
         for name in option.longNames where name != "help" && name != "version" {
-            let variable = prefix + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+            let variable = prefix + name.uppercased().map { $0 == "-" || $0 == "." ? "_" : String($0) }.joined()
             if let text = Environment.text(variable) { return (variable, text) }
         }
         return nil

@@ -68,8 +68,8 @@ struct FieldOptions: ParsableArguments {
     func fields(content: RequestContent) throws -> HTTPFields {
         var written = HTTPFields()
         var isLeftOut: Set<HTTPField.Name> = []
-        for line in try lines() {
-            switch try Self.field(line) {
+        for line in try HeaderLine.all(headers) {
+            switch line {
             case .send(let field):
                 guard field.name.canonicalName != "host" else {
                     throw InvalidOption(
@@ -132,38 +132,6 @@ struct FieldOptions: ParsableArguments {
         case "content-length", "transfer-encoding", "expect":
             throw InvalidOption("-H \(field.name): how the body is framed follows from the body, and cannot be said")
         default: return false
-        }
-    }
-
-    private func lines() throws -> [String] {
-        var lines: [String] = []
-        for text in headers {
-            guard text.hasPrefix("@") else {
-                lines.append(text)
-                continue
-            }
-            let bytes = try RequestInput.bytes(ofFile: String(text.dropFirst()), limit: 1 << 20)
-            for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-                lines.append(String(decoding: line, as: UTF8.self))
-            }
-        }
-        return lines
-    }
-
-    private enum Line {
-        case send(HTTPField)
-        case leaveOut(HTTPField.Name)
-    }
-
-    private static func field(_ text: String) throws(InvalidOption) -> Line {
-        do {
-            if text.hasSuffix(";"), !text.utf8.contains(UInt8(ascii: ":")) {
-                return .send(try HeaderOption.parse(text.dropLast() + ":"))
-            }
-            let field = try HeaderOption.parse(text)
-            return field.value.isEmpty ? .leaveOut(field.name) : .send(field)
-        } catch {
-            throw InvalidOption("-H: \(error.description)")
         }
     }
 }

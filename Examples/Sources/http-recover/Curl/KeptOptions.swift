@@ -14,10 +14,10 @@ struct KeptOptions: ParsableArguments {
     @Flag(help: "The body of an error is written, and the exit status is 22, with and without it.")
     var failWithBody = false
 
-    @Flag(name: [.customShort("N"), .customLong("no-buffer")], help: "What comes is written at once.")
-    var noBuffer = false
-
-    @Flag(name: [.customShort("g"), .customLong("globoff")], help: "Braces and brackets in URLs mean nothing.")
+    @Flag(
+        name: [.customShort("g"), .customLong("globoff")],
+        help: "Braces and brackets in URLs mean nothing, with and without it."
+    )
     var globoff = false
 
     @Flag(help: "The path of a URL is sent as it is.")

@@ -48,6 +48,15 @@ struct OutputOptions: ParsableArguments {
     var continueAt: String?
 
     @Flag(
+        name: [.customShort("N"), .customLong("no-buffer")],
+        help: """
+            Writes all as soon as it comes, to a file under its own name too. Without it the first second of a body is held \
+            back, up to 1 MiB, so that one that breaks off in it can be asked for again.
+            """
+    )
+    var noBuffer = false
+
+    @Flag(
         name: .shortAndLong,
         help: "Writes the head of the answer before its body, and those of redirects that were followed."
     )

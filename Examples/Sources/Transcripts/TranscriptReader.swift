@@ -1,71 +1,8 @@
 import HTTPRecovery
-import HTTPRecoveryTesting
 import HTTPTypes
 
-/// One exchange as somebody pastes it: a response as `curl -i` or `curl -v` prints it, a body alone, or a line for
-/// `classify`.
-struct PastedExchange: Sendable {
-    /// What was pasted, as a classifier sees it.
-    var exchange: Exchange
-    /// Whether no status stood there, so that one was supposed.
-    var supposesStatus = false
-    /// Whether no request stood there, so that one was supposed.
-    var supposesRequest = false
-
-    /// What is known beside the text.
-    struct Hints: Sendable {
-        var method: HTTPRequest.Method?
-        var path: String?
-        var status: Int?
-        var presented: Outcome.CredentialKind?
-        /// What an `Authorization` field holds at the provider.
-        var authorization = Outcome.CredentialKind.access
-    }
-
-    /// Reads the text.
-    ///
-    /// - Parameters:
-    ///   - text: What was pasted.
-    ///   - hints: What the options say; they stand above the text.
-    ///   - now: The local time.
-    /// - Throws: ``InputError`` if there is nothing to read.
-    init(_ text: [UInt8], hints: Hints, now: Timestamp) throws(InputError) {
-        guard text.contains(where: { !Self.blanks.contains($0) }) else {
-            throw InputError("nothing was pasted: paste a response, as curl -i prints it, and end it with Ctrl-D")
-        }
-        if let record = try? RecordedExchange(line: text, systemTime: now) {
-            self.exchange = record.exchange
-        } else {
-            var reader = TranscriptReader()
-            try reader.read(text)
-            let status = hints.status ?? reader.status
-            supposesStatus = status == nil
-            supposesRequest = hints.path == nil && reader.path == nil
-            exchange = Exchange(
-                method: reader.method ?? .post,
-                path: reader.path ?? "/",
-                presented: reader.presentsCredential ? hints.authorization : nil,
-                result: .response(
-                    // Somebody who asks about a body alone has met a failure.
-                    HTTPResponse(status: .init(code: status ?? 400), headerFields: reader.fields),
-                    body: reader.body
-                ),
-                now: now
-            )
-        }
-        if let method = hints.method { exchange.method = method }
-        if let path = hints.path {
-            let request = Exchange(method: exchange.method, path: path, result: exchange.result, now: now)
-            (exchange.path, exchange.query) = (request.path, request.query)
-        }
-        if let presented = hints.presented { exchange.presented = presented }
-    }
-
-    private static let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
-}
-
 /// Reads what curl prints: the blocks of requests and responses, of which the last response counts.
-private struct TranscriptReader {
+struct TranscriptReader {
     var method: HTTPRequest.Method?
     var path: String?
     var status: Int?
@@ -85,7 +22,7 @@ private struct TranscriptReader {
     /// More header fields than any server sends.
     private static let mostFields = 1000
 
-    mutating func read(_ text: [UInt8]) throws(InputError) {
+    mutating func read(_ text: [UInt8]) throws(PastedExchange.Unreadable) {
         var rest = text[...]
         while !rest.isEmpty {
             let end = rest.firstIndex(of: UInt8(ascii: "\n"))
@@ -93,10 +30,11 @@ private struct TranscriptReader {
             if try take(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)) {
                 rest = end.map { rest[($0 + 1)...] } ?? []
             } else {
-                body = Self.withoutTalk(rest)
                 // The body of an answer that another one follows, as of a redirect, is of no interest.
-                guard let next = Self.nextHead(in: rest) else { return }
-                body = []
+                guard let next = Self.nextHead(in: rest) else {
+                    body = Self.withoutTalk(rest)
+                    return
+                }
                 rest = rest[next...]
                 place = .outside
             }
@@ -104,7 +42,7 @@ private struct TranscriptReader {
     }
 
     /// Takes a line of a head; false if the body begins with it.
-    private mutating func take(_ line: String) throws(InputError) -> Bool {
+    private mutating func take(_ line: String) throws(PastedExchange.Unreadable) -> Bool {
         if Self.isTalk(line) { return true }
         let content = Self.content(of: line)
         if let (method, path) = Self.requestLine(content) {
@@ -136,7 +74,9 @@ private struct TranscriptReader {
             }
             let value = content[content.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             guard fields.count < Self.mostFields else {
-                throw InputError("there are more than \(Self.mostFields) header fields: is that one response?")
+                throw PastedExchange.Unreadable(
+                    "there are more than \(Self.mostFields) header fields: is that one response?"
+                )
             }
             fields.append(HTTPField(name: name, value: String(value)))
             return true
