@@ -18,7 +18,12 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
-        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        // A file that is read again when it has changed.
+        .package(
+            url: "https://github.com/apple/swift-configuration.git",
+            from: "1.0.0",
+            traits: [.defaults, "Reloading"]
+        ),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
         // What the test of names imports beside them.
@@ -114,10 +119,14 @@ let package = Package(
                 "ResourceGateway", "ServiceTrials", "resource-gateway",
                 .product(name: "AuthSandbox", package: "swift-http-recovery"),
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "CurlTransport", package: "swift-http-recovery"),
                 .product(name: "HTTPRecovery", package: "swift-http-recovery"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "RecoveryObservability", package: "swift-http-recovery"),
+                .product(name: "RecoveryService", package: "swift-http-recovery"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .testTarget(

@@ -2,6 +2,7 @@ import AuthCryptography
 public import AuthRecovery
 public import Configuration
 public import HTTPRecovery
+import HTTPTypes
 public import Logging
 import RecoveryService
 import RedisRecoveryStore
@@ -17,18 +18,35 @@ import SQLiteRecoveryStore
 /// | `oauth.client_secret` | `OAUTH_CLIENT_SECRET` | the client's secret |
 /// | `oauth.scope` | `OAUTH_SCOPE` | what is asked for; the server's default if it is absent |
 /// | `api.url` | `API_URL` | what the names of resources are appended to |
-/// | `api.…` | `API_…` | how calls recover: the keys of a policy, `interactive` with a breaker by default |
+/// | `api.…` | `API_…` | how calls recover: the keys of a policy, ``standardPolicy`` by default |
 /// | `state` | `STATE` | what outlives the process: a SQLite file or a `redis://` URL; nothing if it is absent |
 /// | `state_key` | `STATE_KEY` | seals the tokens there: 32 bytes in Base64; they are stored plain if it is absent |
 /// | `shutdown.notice_s` | `SHUTDOWN_NOTICE_S` | seconds between "not ready" and the end of listening; 5 by default |
 /// | `shutdown.drain_s` | `SHUTDOWN_DRAIN_S` | seconds that calls under way may take then; 20 by default |
+/// | `reload_s` | `RELOAD_S` | how often it is looked whether the file of the policy has changed; 15 s by default |
 /// | `log.level` | `LOG_LEVEL` | `trace` to `critical`; `info` by default |
 public struct GatewayConfiguration: Sendable {
     /// Something that is missing, or is not what it should be.
     public struct Invalid: Error, CustomStringConvertible {
         /// The key, and what is wrong with it; no value.
         public let description: String
+
+        init(description: String) {
+            self.description = description
+        }
+
+        /// The same of a policy, whose keys stand behind `api`.
+        init(policy problem: RecoveringClient.Settings.Invalid) {
+            description = problem.key == nil ? "api: \(problem)" : "api.\(problem)"
+        }
     }
+
+    /// How calls recover where nothing is configured: `interactive`, with the library's breaker.
+    public static let standardPolicy: RecoveringClient.Settings = {
+        var policy = RecoveringClient.Settings.interactive
+        policy.breaker = .init()
+        return policy
+    }()
 
     /// The address to listen on.
     public var host: String
@@ -54,54 +72,106 @@ public struct GatewayConfiguration: Sendable {
     public var notice: Duration
     /// How long calls under way may take at the end; 0 to 300 s.
     public var drain: Duration
+    /// How often it is looked whether the file of the policy has changed; 1 to 3600 s.
+    public var reload: Duration
     /// What is logged at least.
     public var logLevel: Logger.Level
 
     /// Reads it.
     ///
-    /// - Throws: ``Invalid``, or another error that names the key.
+    /// - Throws: ``Invalid``; what is wrong with the client's secret names its key too.
     public init(config: ConfigReader) throws {
         func required(_ key: ConfigKey) throws -> String {
-            guard let text = config.string(forKey: key), !text.isEmpty else {
+            guard let text = try config.text(key), !text.isEmpty else {
                 throw Invalid(description: "\(key) is not configured")
             }
             return text
         }
-        func seconds(_ key: ConfigKey, default fallback: Double) throws -> Duration {
-            let seconds = config.double(forKey: key, default: fallback)
-            guard (0...300).contains(seconds) else { throw Invalid(description: "\(key) is a number from 0 to 300") }
-            return .seconds(seconds)
-        }
-        let listen = config.string(forKey: "listen", default: "127.0.0.1:8081")
-        guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[listen.index(after: colon)...]) else {
-            throw Invalid(description: "listen is an address such as 127.0.0.1:8081")
-        }
-        (host, self.port) = (String(listen[..<colon]), Int(port))
+        (host, port) = try Self.address(try config.text("listen") ?? "127.0.0.1:8081")
         tokenURL = try required("oauth.token_url")
+        try Self.check("oauth.token_url") { [tokenURL] in _ = try HTTPRequest(url: tokenURL) }
         clientID = try required("oauth.client_id")
         clientSecret = try Secret(config: config, forKey: "oauth.client_secret")
-        scope = config.string(forKey: "oauth.scope")
+        scope = try config.text("oauth.scope")
         let url = try required("api.url")
+        try Self.check("api.url") { _ = try HTTPRequest(url: url) }
         apiURL = url.hasSuffix("/") ? String(url.dropLast()) : url
-        policy = try RecoveringClient.Settings(config: config.scoped(to: "api"), preset: "interactive")
-        policy.breaker = policy.breaker ?? .init()
-        state = config.string(forKey: "state")
-        sealing = try config.string(forKey: "state_key", isSecret: true).map {
-            AESGCMSealing(try SealingKey(text: Secret($0)))
+        do throws(RecoveringClient.Settings.Invalid) {
+            policy = try RecoveringClient.Settings(config: config.scoped(to: "api"), base: Self.standardPolicy)
+        } catch {
+            throw Invalid(policy: error)
         }
-        notice = try seconds("shutdown.notice_s", default: 5)
-        drain = try seconds("shutdown.drain_s", default: 20)
-        let level = config.string(forKey: "log.level", default: "info")
-        guard let level = Logger.Level(rawValue: level) else {
+        // A URL of Redis may hold a password.
+        state = try config.text("state", isSecret: true)
+        try Self.check("state") { [state] in _ = try Self.store(of: state) }
+        let key = try config.text("state_key", isSecret: true)
+        sealing = try Self.check("state_key") {
+            try key.map { AESGCMSealing(try SealingKey(text: Secret($0))) }
+        }
+        notice = try config.seconds("shutdown.notice_s", 0...300) ?? .seconds(5)
+        drain = try config.seconds("shutdown.drain_s", 0...300) ?? .seconds(20)
+        reload = try config.seconds("reload_s", 1...3600) ?? .seconds(15)
+        guard let level = Logger.Level(rawValue: try config.text("log.level") ?? "info") else {
             throw Invalid(description: "log.level is trace, debug, info, notice, warning, error or critical")
         }
         logLevel = level
     }
 
+    private static func address(_ text: String) throws -> (host: String, port: Int) {
+        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
+            let port = UInt16(text[text.index(after: colon)...])
+        else { throw Invalid(description: "listen is an address such as 127.0.0.1:8081") }
+        return (String(text[..<colon]), Int(port))
+    }
+
+    /// Reads what a key says; who finds something wrong with it does not know the key.
+    private static func check<Value>(_ key: String, _ read: () throws -> Value) throws(Invalid) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw Invalid(description: "\(key): \(error)")
+        }
+    }
+
     /// The store that ``state`` names.
-    func store() throws -> any RecoveryStore {
+    func store() throws -> any RecoveryStore { try Self.store(of: state) }
+
+    private static func store(of state: String?) throws -> any RecoveryStore {
         guard let state else { return InMemoryRecoveryStore() }
         guard state.contains("://") else { return SQLiteStore(path: state) }
         return try RedisStore(configuration: RedisStore.Configuration(url: state))
+    }
+}
+
+/// Reads strictly: a value that is there and is none is named, and no default taken in its place.
+extension ConfigReader {
+    fileprivate typealias Invalid = GatewayConfiguration.Invalid
+
+    fileprivate func text(_ key: ConfigKey, isSecret: Bool = false) throws -> String? {
+        if let text = string(forKey: key, isSecret: isSecret) { return text }
+        guard number(key, isSecret) == nil, bool(forKey: key, isSecret: isSecret) == nil, !isList(key, isSecret) else {
+            throw Invalid(description: "\(key) is no text")
+        }
+        return nil
+    }
+
+    fileprivate func seconds(_ key: ConfigKey, _ range: ClosedRange<Double>) throws -> Duration? {
+        let invalid = Invalid(
+            description: "\(key) is a number of seconds from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
+        )
+        guard let seconds = number(key, false) else {
+            guard try text(key) == nil else { throw invalid }
+            return nil
+        }
+        guard range.contains(seconds) else { throw invalid }
+        return .seconds(seconds)
+    }
+
+    private func number(_ key: ConfigKey, _ isSecret: Bool) -> Double? {
+        double(forKey: key, isSecret: isSecret) ?? int(forKey: key, isSecret: isSecret).map { Double($0) }
+    }
+
+    private func isList(_ key: ConfigKey, _ isSecret: Bool) -> Bool {
+        stringArray(forKey: key, isSecret: isSecret) != nil || doubleArray(forKey: key, isSecret: isSecret) != nil
     }
 }

@@ -68,6 +68,12 @@ extension Gateway {
 
     /// Reads a resource, or says in HTTP's words why it cannot be had.
     private func answer(_ name: String) async throws -> Result<JSONValue, Refusal> {
+        // Behind a path these two are no names but steps in it, in whatever way they are written.
+        guard !["", ".", ".."].contains(name.replacing("%2e", with: ".").replacing("%2E", with: ".")) else {
+            return .failure(
+                Refusal(status: .badRequest, error: "invalid_request", message: "This is no resource's name.")
+            )
+        }
         do {
             return .success(try await resource(name))
         } catch let error as RecoveryError {
@@ -109,6 +115,9 @@ extension Refusal {
             case .notFound: .notFound
             case .permissionDenied: .forbidden
             case .invalidRequest: .badRequest
+            // Cut off at the end of the service: another instance can make the call.
+            case _ where failure.reason == .clientShutDown || failure.outcome.transportError?.code == .shutDown:
+                .serviceUnavailable
             // Its store does not answer, and nothing was read before.
             case _ where failure.cause is Credentials.StoreError: .serviceUnavailable
             case .rateLimited, .quotaExhausted, .unavailable, .transport: .serviceUnavailable

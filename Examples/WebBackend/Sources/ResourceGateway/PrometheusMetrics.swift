@@ -110,13 +110,15 @@ public final class PrometheusMetrics: MetricsFactory {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
-            case "\\": escaped += "\\\\"
-            case "\"": escaped += "\\\""
-            case "\n": escaped += "\\n"
-            default: escaped.append(character)
+        // Byte by byte: a quote with an accent behind it is a character of its own, and so are the two of a line's end.
+        let bytes = text.utf8.reduce(into: [UInt8]()) { escaped, byte in
+            switch byte {
+            case UInt8(ascii: "\\"): escaped += "\\\\".utf8
+            case UInt8(ascii: "\""): escaped += "\\\"".utf8
+            case UInt8(ascii: "\n"): escaped += "\\n".utf8
+            default: escaped.append(byte)
             }
         }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -15,6 +15,8 @@ public struct BrowserSignIns: Sendable {
     private let sealing: AESGCMSealing
     private let signIns: SuspendedSignIns
     private let configuration: ClerkConfiguration
+    /// Where browsers find the backend; nil if that is not known.
+    let publicURL: String?
 
     /// Sets the sign-ins up.
     ///
@@ -35,6 +37,7 @@ public struct BrowserSignIns: Sendable {
         // No browser waits as long as a lockout may last: it is told when it ends.
         self.client = client.waiting(atMost: .seconds(5))
         self.frontendAPI = frontendAPI
+        self.publicURL = publicURL
         configuration = ClerkConfiguration(redirectURL: publicURL.map { $0 + Self.callbackPath })
         sealing = AESGCMSealing(key)
         signIns = SuspendedSignIns(client, sealing: sealing, lifetime: lifetime)

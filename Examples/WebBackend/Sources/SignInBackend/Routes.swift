@@ -6,11 +6,14 @@ public import Hummingbird
 
 extension BrowserSignIns {
     /// The endpoints: `POST /sign-in` begins, `POST /sign-in/answer` goes on, `DELETE /sign-in` gives up;
-    /// `GET /sign-in/with/google` sends the browser to another provider, which sends it back to `GET /sign-in/callback`.
+    /// `POST /sign-in/with/google` sends the browser to another provider, which sends it back to `GET /sign-in/callback`.
+    ///
+    /// What is no GET is taken from the backend's own pages alone (``OwnPagesAlone``).
     ///
     /// - Parameter isSecure: Whether cookies go over TLS alone; false on a developer's machine.
     public func router(isSecure: Bool) -> Router<BasicRequestContext> {
         let router = Router()
+        router.add(middleware: OwnPagesAlone(publicURL: publicURL))
         let cookies = SignInCookies(isSecure: isSecure)
         router.post("sign-in") { request, context in
             let beginning = try await request.decode(as: Beginning.self, context: context)
@@ -32,7 +35,7 @@ extension BrowserSignIns {
                 try await step(browser, ticket: ticket, reply.input)
             }
         }
-        router.get("sign-in/with/{provider}") { request, context in
+        router.post("sign-in/with/{provider}") { request, context in
             let provider = try context.parameters.require("provider")
             let browser = cookies.browser(in: request) ?? SignInCookies.newBrowser()
             return try await answer(request, context, cookies, browser) {

@@ -23,10 +23,11 @@ struct ResourceGatewayCommand: AsyncParsableCommand {
             environment comes first. Needed are OAUTH_TOKEN_URL, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET and API_URL. \
             LISTEN (127.0.0.1:8081), STATE (a SQLite file or a redis:// URL), STATE_KEY, OAUTH_SCOPE, \
             SHUTDOWN_NOTICE_S (5), SHUTDOWN_DRAIN_S (20) and LOG_LEVEL (info) can be left out, and so can all of how \
-            calls recover, such as API_MAX_ATTEMPTS.
+            calls recover, such as API_MAX_ATTEMPTS. When the file changes, calls that begin from then on recover by it: \
+            it is looked at every RELOAD_S seconds (15), and at SIGHUP; all else is read once.
 
-            EXIT. 0 after a signal, 1 for a --probe without a good answer, 64 for bad usage, 78 for a configuration that \
-            cannot work.
+            EXIT. 0 after a signal, 1 for a --probe without a good answer, 64 for bad usage, 69 if it cannot listen, 78 \
+            for a configuration that cannot work.
             """
     )
 
@@ -56,12 +57,29 @@ struct ResourceGatewayCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(metrics)
         let gateway: Gateway
         do {
-            gateway = try Gateway(configuration, metrics: metrics, logger: Logger(label: "resource-gateway"))
+            gateway = try Gateway(
+                configuration,
+                metrics: metrics,
+                policies: try await policies(lookedAtEvery: configuration.reload),
+                logger: Logger(label: "resource-gateway")
+            )
         } catch {
             complain("\(error)")
             throw ExitCode(78)
         }
-        try await gateway.run()
+        do {
+            try await gateway.run()
+        } catch let error as Gateway.NotListening {
+            complain("\(error)", "Cannot listen")
+            throw ExitCode(69)
+        }
+    }
+
+    /// The file, which may change while the service runs.
+    private func policies(lookedAtEvery interval: Duration) async throws -> Gateway.PolicySource? {
+        guard let config else { return nil }
+        let file = try await ReloadingFileProvider<JSONSnapshot>(filePath: FilePath(config), pollInterval: interval)
+        return .init(ConfigReader(providers: [EnvironmentVariablesProvider(), file]), reloadedBy: file)
     }
 
     /// What an orchestrator asks in the container, where no other program is.

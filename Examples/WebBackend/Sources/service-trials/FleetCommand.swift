@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthRecovery
 import Foundation
 import HTTPRecovery
 import HTTPTypes
@@ -6,7 +7,8 @@ import RedisRecoveryStore
 import ServiceTrials
 import Synchronization
 
-/// What a Redis costs a process that calls about very many accounts: time, and commands, a call.
+/// What a Redis costs a process that calls about very many accounts: time, and commands, a call; of calls that present
+/// nothing, of those that present a token of the fleet, and of those about accounts that are locked.
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
@@ -43,22 +45,32 @@ struct FleetCommand: AsyncParsableCommand {
         let redis = try await RunningService.redis(in: directory, program: redisServer)
         print("\(rate) calls a second about \(accounts) accounts, of which \(locked) are locked\n")
         print(Self.row("state", ["calls/s", "us here", "us in Redis", "commands"]))
-        for (name, freshness) in [("in memory", nil), ("asked", .zero), ("told", .milliseconds(500))]
-            as [(String, Duration?)]
-        {
+        for (name, freshness, kind) in Self.states.flatMap({ state in Kind.allCases.map { (state.0, state.1, $0) } }) {
             var store: any RecoveryStore = InMemoryRecoveryStore()
             if let freshness {
                 var configuration = try RedisStore.Configuration(url: "redis+unix://\(directory.path)/redis.sock")
                 configuration.gateFreshness = freshness
-                configuration.namespace = name
+                configuration.namespace = "\(name)-\(kind)"
                 store = try RedisStore(configuration: configuration)
             }
-            let cost = try await measure(Runtime(store: store), socket: "\(directory.path)/redis.sock")
-            print(Self.row(name, [String(format: "%.0f", cost.rate)] + cost.each.map { String(format: "%.2f", $0) }))
+            let cost = try await measure(kind, Runtime(store: store), socket: "\(directory.path)/redis.sock")
+            let cells = [String(format: "%.0f", cost.rate)] + cost.each.map { String(format: "%.2f", $0) }
+            print(Self.row("\(name), \(kind.rawValue)", cells))
             await store.shutdown()
         }
         redis.send(SIGTERM)
         _ = await redis.exit()
+    }
+
+    private static let states: [(String, Duration?)] = [
+        ("in memory", nil), ("asked", .zero), ("told", .milliseconds(500)),
+    ]
+
+    /// What the calls are.
+    private enum Kind: String, CaseIterable {
+        case plain
+        case token = "with a token"
+        case locked
     }
 
     /// Answers at once.
@@ -72,7 +84,11 @@ struct FleetCommand: AsyncParsableCommand {
         }
     }
 
-    private func measure(_ runtime: Runtime, socket: String) async throws -> (rate: Double, each: [Double]) {
+    private func measure(
+        _ kind: Kind,
+        _ runtime: Runtime,
+        socket: String
+    ) async throws -> (rate: Double, each: [Double]) {
         let client = RecoveringClient(transport: Immediate(), runtime: runtime)
         let request = try HTTPRequest(url: "https://api.example.com/items")
         let origin = Origin(of: request)
@@ -86,7 +102,11 @@ struct FleetCommand: AsyncParsableCommand {
             _ = try await client.send(request)
             try await Task.sleep(for: .milliseconds(5))
         }
-        let (made, seconds, rate, accounts) = (Counter(), seconds, rate, accounts)
+        let tokens = SharedTokenStore(runtime.state, name: "fleet")
+        _ = try await tokens.replace(version: 0, with: Credentials(accessToken: "of-the-fleet"))
+        let layers = kind == .token ? [Authorization(tokens, audience: [origin])] : []
+        let (name, accounts) = kind == .locked && locked > 0 ? ("locked", locked) : ("user", accounts)
+        let (made, seconds, rate) = (Counter(), seconds, rate)
         let before = (Self.processorTime, try Self.redis(socket))
         let start = ContinuousClock.now
         await withTaskGroup(of: Void.self) { group in
@@ -98,7 +118,8 @@ struct FleetCommand: AsyncParsableCommand {
                         // Calls come as they are due; late ones at once.
                         if due - ContinuousClock.now > .milliseconds(2) { try? await Task.sleep(until: due) }
                         var options = RequestOptions()
-                        options.account = "user-\(Int.random(in: 0..<accounts))"
+                        options.account = "\(name)-\(Int.random(in: 0..<accounts))"
+                        options.attemptLayers = layers
                         _ = try? await client.send(request, options: options)
                     }
                 }
@@ -145,7 +166,7 @@ struct FleetCommand: AsyncParsableCommand {
     }
 
     private static func row(_ name: String, _ cells: [String]) -> String {
-        name.padding(toLength: 12, withPad: " ", startingAt: 0)
+        name.padding(toLength: 24, withPad: " ", startingAt: 0)
             + cells.map { String(repeating: " ", count: max(1, 14 - $0.count)) + $0 }.joined()
     }
 }

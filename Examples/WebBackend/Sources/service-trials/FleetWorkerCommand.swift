@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthRecovery
+import AuthSandbox
 import CurlTransport
 import Foundation
 import HTTPRecovery
@@ -33,9 +34,17 @@ struct FleetWorkerCommand: AsyncParsableCommand {
     @Option var redis: String
     @Option var number: Int
 
-    static func manager(before url: String, _ client: RecoveringClient) throws -> TokenManager {
+    /// The worker that has asked for a token.
+    static func asker(of request: SandboxRequestRecord) -> Int? {
+        request.fields.first { $0.hasPrefix("user=") }.flatMap { Int($0.dropFirst("user=".count)) }
+    }
+
+    /// - Parameter number: The worker's, which its requests for tokens tell.
+    static func manager(before url: String, _ client: RecoveringClient, number: Int? = nil) throws -> TokenManager {
+        // A word that the sandbox shows.
+        let query = number.map { "?user=\($0)" } ?? ""
         let oauth = OAuthClient(
-            server: try OAuthServer(endpoints: [.token: "\(url)/oauth/token"]),
+            server: try OAuthServer(endpoints: [.token: "\(url)/oauth/token\(query)"]),
             clientID: "cli",
             client: client
         )
@@ -53,7 +62,7 @@ struct FleetWorkerCommand: AsyncParsableCommand {
             classifier: Locks()
         )
         let client = RecoveringClient(transport: CurlTransport(), runtime: runtime)
-        let tokens = try Self.manager(before: url, client)
+        let tokens = try Self.manager(before: url, client, number: number)
         let audience = try Origin(of: HTTPRequest(url: url))
         var turn = number
         while true {

@@ -7,6 +7,7 @@ import Hummingbird
 import RedisRecoveryStore
 import SQLiteRecoveryStore
 import SignInBackend
+import Synchronization
 
 /// A small web backend that signs browsers in through Clerk.
 @main
@@ -17,6 +18,9 @@ struct SignInBackendCommand: AsyncParsableCommand {
         discussion: """
             Any number of instances may run behind one store: a sign-in that was begun at one goes on at another. The \
             environment variable SIGN_IN_KEY holds the key that seals what is stored, 32 bytes in Base64.
+
+            EXIT. 0 after a signal, 1 if it ends by itself, 64 for bad usage (an option that is missing, or is not what it \
+            should be), 69 if it cannot listen, 78 if SIGN_IN_KEY is missing or is no such key.
             """
     )
 
@@ -36,33 +40,68 @@ struct SignInBackendCommand: AsyncParsableCommand {
     var insecureCookies = false
 
     func run() async throws {
-        guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]) else {
-            throw ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080")
+        guard let colon = listen.lastIndex(of: ":"), colon > listen.startIndex,
+            let port = UInt16(listen[listen.index(after: colon)...]).map({ Int($0) })
+        else { throw ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080") }
+        let store = try Self.checked("--state") { try makeStore() }
+        if let publicURL { _ = try Self.checked("--public-url") { try Origin(url: publicURL) } }
+        let key: SealingKey
+        do {
+            key = try SealingKey(environment: "SIGN_IN_KEY")
+        } catch {
+            complain("\(error)")
+            throw ExitCode(78)
         }
         // All that a sign-in has come to is in the store: a slow answer of it is better than none.
-        let runtime = Runtime(store: try store(), storeTimeout: .seconds(5))
+        let runtime = Runtime(store: store, storeTimeout: .seconds(5))
         let client = RecoveringClient(transport: CurlTransport(), runtime: runtime)
-        let signIns = try BrowserSignIns(
-            frontendAPI: frontendAPI,
-            client: client,
-            key: try SealingKey(environment: "SIGN_IN_KEY"),
-            publicURL: publicURL
-        )
+        let signIns = try Self.checked("--frontend-api") {
+            try BrowserSignIns(frontendAPI: frontendAPI, client: client, key: key, publicURL: publicURL)
+        }
         let host = String(listen[..<colon])
+        let isListening = Mutex(false)
         let backend = Application(
             router: signIns.router(isSecure: !insecureCookies),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
+                isListening.withLock { $0 = true }
                 let line = "listening on http://\(host):\(channel.localAddress?.port ?? port)\n"
                 // At once, also where a pipe reads it.
                 FileHandle.standardOutput.write(Data(line.utf8))
             }
         )
-        try await backend.runService()
+        let end: Result<Void, any Error>
+        do {
+            end = .success(try await backend.runService())
+        } catch {
+            end = .failure(error)
+        }
         await client.shutdown()
+        // What a sign-in has come to is written, whatever ended the server.
+        await runtime.state.shutdown()
+        do {
+            try end.get()
+        } catch {
+            guard !isListening.withLock({ $0 }) else { throw error }
+            complain("cannot listen on \(listen): \(error)")
+            throw ExitCode(69)
+        }
     }
 
-    private func store() throws -> any RecoveryStore {
+    /// What an option says; who finds something wrong with it does not know the option.
+    private static func checked<Value>(_ option: String, _ read: () throws -> Value) throws(ValidationError) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw ValidationError("\(option): \(error)")
+        }
+    }
+
+    private func complain(_ text: String) {
+        FileHandle.standardError.write(Data("sign-in-backend: \(text)\n".utf8))
+    }
+
+    private func makeStore() throws -> any RecoveryStore {
         guard state.contains("://") else { return SQLiteStore(path: state) }
         return try RedisStore(configuration: RedisStore.Configuration(url: state))
     }

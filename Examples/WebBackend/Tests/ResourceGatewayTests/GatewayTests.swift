@@ -28,6 +28,11 @@ import Testing
         // A name is one part of a path, whatever it says.
         #expect(try await caller.call("\(gateway.url)/resources/..%2F..%2Foauth%2Ftoken").status == 200)
         #expect(sandbox.requests(path: "/oauth/token").count == 1)
+        for step in [".", "..", "%2E%2E", "%2e."] {
+            #expect(try await caller.call("\(gateway.url)/resources?names=\(step)").status == 400, "\(step)")
+        }
+        // What asks may have taken the step already.
+        #expect([400, 404].contains(try await caller.call("\(gateway.url)/resources/%2E%2E").status))
         for query in ["", "?names=", "?names=" + (0...20).map(String.init).joined(separator: ",")] {
             #expect(try await caller.call("\(gateway.url)/resources\(query)").status == 400)
         }
@@ -62,6 +67,23 @@ import Testing
         #expect(await gateway.exit() == 0)
         #expect(gateway.lines.last?.contains("\"Ended\"") == true)
         await #expect(throws: TransportError.self) { try await ServiceCaller().call("\(gateway.url)/health/live") }
+    }
+
+    /// Whoever waits for a call that does not end is answered when the drain's time is over.
+    @Test func aCallThatHangsEndsWithTheDrain() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let settings = [
+            "SHUTDOWN_DRAIN_S": "1", "API_DEADLINE_S": "10m", "API_ATTEMPT_TIMEOUT_S": "5m",
+            "API_BREAKER_WINDOW_S": "10m",
+        ]
+        let gateway = try await RunningService.gateway(before: sandbox, settings)
+        sandbox.add(try SandboxFault(json: #"{"kind": "hang", "match": {"path": "/api/never"}, "times": 0}"#))
+        async let answer = caller.call("\(gateway.url)/resources/never")
+        try await wait { !sandbox.requests(path: "/api/never").isEmpty }
+        gateway.send(SIGTERM)
+        #expect(try await answer.status == 503)
+        #expect(await gateway.exit() == 0)
+        #expect(gateway.lines.last?.contains("\"Ended\"") == true)
     }
 
     @Test func itSaysThatItIsOnItsWayOutBeforeItIs() async throws {
@@ -118,39 +140,5 @@ import Testing
         for line in lines {
             #expect(![secret, basic, "query-secret", "Bearer ", "\"at_"].contains { line.contains($0) }, "\(line)")
         }
-    }
-
-    @Test(arguments: [
-        (["OAUTH_CLIENT_SECRET": ""], "oauth.client_secret"), (["LISTEN": "nowhere"], "listen"),
-        (["API_MAX_ATTEMPTS": "0"], "max_attempts"), (["SHUTDOWN_DRAIN_S": "301"], "shutdown.drain_s"),
-        (["STATE_KEY": "not-a-key-4711"], "key"), (["STATE": "redis://user:pass-4711@/x?y"], "redis"),
-        (["LOG_LEVEL": "loud"], "log.level"), (["API_URL": "nowhere"], "URL"),
-    ])
-    func aConfigurationThatCannotWorkIsToldAndEndsIt(_ settings: [String: String], word: String) async throws {
-        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
-        let failure = await #expect(throws: RunningService.NotStarted.self) {
-            try await RunningService.gateway(before: sandbox, settings)
-        }
-        let text = try #require(failure).description
-        #expect(text.contains("The configuration cannot work") && text.lowercased().contains(word.lowercased()))
-        #expect(!text.contains("4711"))
-    }
-
-    @Test func aFileConfiguresWhatTheEnvironmentDoesNot() async throws {
-        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
-        let directory = try TemporaryDirectory()
-        let file = "\(directory.path)/gateway.json"
-        try """
-        {"listen": "127.0.0.1:0", "oauth": {"token_url": "\(sandbox.url)/oauth/token", "client_id": "service"},
-         "api": {"url": "\(sandbox.url)/api/", "max_attempts": 1}, "log": {"level": "critical"}}
-        """.write(toFile: file, atomically: true, encoding: .utf8)
-        let gateway = try await RunningService(
-            "resource-gateway",
-            ["--config", file],
-            environment: ["OAUTH_CLIENT_SECRET": RunningService.gatewaySecret, "LOG_LEVEL": "notice"]
-        )
-        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
-        sandbox.add(SandboxFault(.status, path: "/api/b"))
-        #expect(try await caller.call("\(gateway.url)/resources/b").status == 503, "one attempt")
     }
 }

@@ -32,6 +32,17 @@ import Testing
         #expect(metrics.text == "# TYPE _1_odd_name gauge\n_1_odd_name{_=\"\\\"}\\n\\\\\"} 1.0\n")
     }
 
+    /// Prometheus reads bytes, whatever characters they are parts of.
+    @Test(arguments: [
+        ("\"\u{301}", #"\""# + "\u{301}"), ("\r\n", "\r" + #"\n"#), ("\\\u{20DD}", #"\\"# + "\u{20DD}"),
+        ("\n\u{308}", #"\n"# + "\u{308}"), ("ä \u{1F9D1}\u{200D}\u{1F680}", "ä \u{1F9D1}\u{200D}\u{1F680}"),
+    ])
+    func aValueIsEscapedByteByByte(value: String, written: String) {
+        let metrics = PrometheusMetrics()
+        Gauge(label: "g", dimensions: [("a", value)], factory: metrics).record(1)
+        #expect(Array(metrics.text.utf8) == Array("# TYPE g gauge\ng{a=\"\(written)\"} 1.0\n".utf8))
+    }
+
     @Test func aNameHasOneTypeAndGoesWithItsLastSeries() {
         let metrics = PrometheusMetrics()
         let first = Meter(label: "size", factory: metrics)

@@ -30,11 +30,17 @@ actor Browser {
         try await post("/sign-in/answer", ["answer": .string(text)], to: backend)
     }
 
-    func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSONValue, to backend: Backend) async throws -> Page
-    {
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: JSONValue,
+        fields: [String: String] = [:],
+        to backend: Backend
+    ) async throws -> Page {
         var request = try HTTPRequest(url: backend.url + path)
         request.method = method
         request.headerFields[.contentType] = "application/json"
+        for (name, value) in fields { request.headerFields[try #require(HTTPField.Name(name))] = value }
         if !cookies.isEmpty {
             request.headerFields[.cookie] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         }
@@ -50,7 +56,8 @@ actor Browser {
             cookies[String(pair[0])] = pair.count == 2 ? String(pair[1]) : nil
         }
         let bytes = try await response.body.collect(upTo: 1 << 20)
-        let json = bytes.isEmpty ? .null : try JSONValue(parsing: bytes)
+        // What is refused before it gets to an endpoint has no page.
+        let json = bytes.isEmpty ? .null : (try? JSONValue(parsing: bytes)) ?? .null
         return Page(
             status: response.status.code,
             json: json,

@@ -115,7 +115,7 @@ struct SignInBackendTests {
     func anotherProviderIsVisited(by email: String) async throws {
         try await run { sandbox, one, other in
             let browser = Browser()
-            let first = try await browser.get("/sign-in/with/google", from: one)
+            let first = try await browser.post("/sign-in/with/google", .null, to: one)
             #expect(first.status == 303 && first.location?.hasPrefix(sandbox.url + "/") == true)
             // It comes back by a link from elsewhere.
             #expect(await browser.setCookies.allSatisfy { $0.contains("HttpOnly") && $0.contains("SameSite=Lax") })
@@ -136,7 +136,7 @@ struct SignInBackendTests {
     @Test func whoDeclinesAtTheOtherProviderIsTold() async throws {
         try await run { _, one, other in
             let browser = Browser()
-            let first = try await browser.get("/sign-in/with/google", from: one)
+            let first = try await browser.post("/sign-in/with/google", .null, to: one)
             let page = try await browser.get(try await decide("decision=deny", at: first.location), from: other)
             #expect(page.status == 422 && page.json["error"] == "declined")
             #expect(try await Browser().get(BrowserSignIns.callbackPath, from: one).status == 410)
@@ -161,6 +161,84 @@ struct SignInBackendTests {
             #expect((400..<500).contains(page.status))
             #expect(sandbox.requests().isEmpty)
             #expect(try await Browser().answer("1", at: one).status == 410)
+        }
+    }
+
+    /// A page of another site, or a link there, begins nothing; its browser says where the request comes from.
+    @Test(arguments: [
+        ["Origin": "https://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
+        ["Sec-Fetch-Site": "same-site", "Origin": "https://app.example.com"],
+    ])
+    func anotherSiteCannotBeginASignIn(_ fields: [String: String]) async throws {
+        try await run { sandbox, one, _ in
+            let browser = Browser()
+            for (method, path) in [
+                (HTTPRequest.Method.post, "/sign-in/with/google"), (.post, "/sign-in"), (.post, "/sign-in/answer"),
+                (.delete, "/sign-in"),
+            ] {
+                let page = try await browser.send(method, path, beginning, fields: fields, to: one)
+                #expect(page.status == 403, "\(method) \(path)")
+                #expect(await browser.cookies.isEmpty)
+            }
+            let link = try await browser.get("/sign-in/with/google", from: one)
+            #expect([404, 405].contains(link.status))
+            #expect(sandbox.requests().isEmpty)
+        }
+    }
+
+    /// The backend's own pages, before and behind a proxy that has another name for it.
+    @Test(arguments: [
+        ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], ["Origin": "SELF"],
+        ["Origin": "\(RunningService.signInURL)"],
+    ])
+    func itsOwnPagesCan(_ fields: [String: String]) async throws {
+        try await run { _, one, _ in
+            let own = fields.mapValues { $0 == "SELF" ? one.url : $0 }
+            let page = try await Browser().send(.post, "/sign-in", beginning, fields: own, to: one)
+            #expect(page.status == 200 && page.asked == "email_code", "\(page)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["SIGN_IN_KEY": ""], [], 78, "SIGN_IN_KEY"), (["SIGN_IN_KEY": "not-a-key-4711"], [], 78, "SIGN_IN_KEY"),
+            ([:], ["--frontend-api", "nowhere"], 64, "--frontend-api"),
+            ([:], ["--public-url", "nowhere"], 64, "--public-url"),
+            ([:], ["--state", "redis://user:pass-4711@/x?y"], 64, "--state"),
+            ([:], ["--state", "mongodb://x"], 64, "--state"),
+            ([:], ["--nothing"], 64, "--nothing"),
+        ] as [([String: String], [String], Int32, String)]
+    )
+    func whatCannotWorkEndsIt(
+        environment: [String: String],
+        options: [String],
+        status: Int32,
+        word: String
+    ) async throws {
+        let program = try await RunningService(
+            "sign-in-backend",
+            ["--listen", "127.0.0.1:0", "--frontend-api", "http://127.0.0.1:1", "--state", state] + options,
+            environment: ["SIGN_IN_KEY": String(repeating: "ab", count: 32)].merging(environment) { $1 },
+            announces: false
+        )
+        #expect(await program.exit() == status)
+        #expect(program.lines.contains { $0.contains(word) } && !program.lines.contains { $0.contains("4711") })
+    }
+
+    /// A port that there is not, and one that somebody has.
+    @Test func whereItCannotListenIsTold() async throws {
+        try await run { sandbox, one, _ in
+            let taken = one.url.replacing("http://", with: "")
+            for (address, status) in [("127.0.0.1:99999", 64), (":8080", 64), ("nowhere", 64), (taken, 69)] {
+                let program = try await RunningService(
+                    "sign-in-backend",
+                    ["--listen", address, "--frontend-api", sandbox.url, "--state", state],
+                    environment: ["SIGN_IN_KEY": String(repeating: "ab", count: 32)],
+                    announces: false
+                )
+                #expect(await program.exit() == Int32(status), "\(address)")
+                #expect(program.lines.contains { $0.contains(address) }, "\(program.lines)")
+            }
         }
     }
 }
