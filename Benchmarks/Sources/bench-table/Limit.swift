@@ -15,7 +15,7 @@ struct Limit {
     /// What was measured; nil if that part did not run.
     func value(in results: Results) -> Double? {
         switch measure {
-        case .value(let key): results.median(key)
+        case .value(let key): results.value(key)
         case .ratio(let key, let base): results.median(key, base, /)
         case .difference(let key, let base): results.median(key, base, -)
         }

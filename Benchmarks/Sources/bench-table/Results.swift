@@ -30,6 +30,14 @@ struct Results {
 
     func fact(_ key: String) -> String? { facts.first { $0.key == key }?.text }
 
+    /// What must not happen once: of these the worst round counts.
+    private static let worstCases: Set<String> = ["cancel_worst_us", "next_worst_us", "connections", "seen"]
+
+    /// The median of all rounds, or of a worst case the most; nil if it was not measured.
+    func value(_ key: Key) -> Double? {
+        Self.worstCases.contains(key.metric) ? rounds[key]?.values.max() : median(key)
+    }
+
     /// The median of all rounds; nil if it was not measured.
     func median(_ key: Key) -> Double? { Self.median(rounds[key].map { Array($0.values) } ?? []) }
 

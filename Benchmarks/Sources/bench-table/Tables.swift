@@ -20,8 +20,10 @@ enum Tables {
         func columns(_ part: String) -> [(part: String, point: String, title: String)] {
             sizes.map { (part, $0.point, $0.title) }
         }
-        let bodies = ["collected", "streamed"].flatMap { part in
-            ["1", "16"].map { (part: part, point: $0, title: "\(part), \($0) at a time") }
+        func bodies(_ version: String) -> [(part: String, point: String, title: String)] {
+            ["collected", "streamed"].flatMap { part in
+                ["1", "16"].map { ("\(version)\(part)", $0, "\(part), \($0) at a time") }
+            }
         }
         let (flight, idle) = (results.fact("flight") ?? "?", results.fact("idle") ?? "?")
         let beside = [
@@ -30,7 +32,8 @@ enum Tables {
         return [
             cost("HTTP/1.1, 200 bytes, by requests at a time: \(unit)", columns("h1"), results),
             cost("HTTP/2 over TLS, 200 bytes, by requests at a time: \(unit)", columns("h2"), results),
-            cost("HTTP/1.1, 1 MiB: \(unit)", bodies, results),
+            cost("HTTP/1.1, 1 MiB: \(unit)", bodies(""), results),
+            cost("HTTP/2 over TLS, 1 MiB: \(unit)", bodies("h2-"), results),
             plain(
                 "\(flight) requests in flight",
                 [
@@ -81,7 +84,7 @@ enum Tables {
                 )
                 var base = key
                 base.contestant = "c"
-                return results.median(key).map { value in
+                return results.value(key).map { value in
                     let ratio = results.median(key, base, /).map { " (\(fixed($0)))" }
                     return Table.number(value) + (ratio ?? "")
                 }
@@ -102,7 +105,7 @@ enum Tables {
                     contestant: contestant,
                     metric: column.metric
                 )
-                return results.median(key).map(Table.number)
+                return results.value(key).map(Table.number)
             }
         }
     }

@@ -145,14 +145,20 @@ static void load(void) {
     printf("bytes %.0f\n", (double)(counted_bytes() - bytes) / options.requests);
 }
 
+static void wait_for(double seconds) {
+    for (double end = monotonic_seconds() + seconds, now; (now = monotonic_seconds()) < end;)
+        loop_turn((int)((end - now) * 1e3) + 1, onEnd);
+}
+
 static void flight(void) {
     run(make(1, options.idleURL), 1, 1);
     long before = resident_bytes();
     struct transfer *transfers = hold(options.concurrency, options.url);
     printf("bytes_each %.0f\n", (double)(resident_bytes() - before) / options.concurrency);
+    // What the beginning leaves to be done is not the idle ones' doing.
+    wait_for(1);
     double cpu = cpu_seconds();
-    for (double end = monotonic_seconds() + options.seconds, now; (now = monotonic_seconds()) < end;)
-        loop_turn((int)((end - now) * 1e3) + 1, onEnd);
+    wait_for(options.seconds);
     printf("idle_ms_per_s %.4f\n", (cpu_seconds() - cpu) * 1e3 / options.seconds);
     ask_server(options.port, "/release");
     for (int i = 0; i < options.concurrency;) {
