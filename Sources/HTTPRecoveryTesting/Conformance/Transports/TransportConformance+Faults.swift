@@ -141,12 +141,19 @@ extension TransportConformance {
         ),
         Fault(
             "trickled-for-too-long",
-            .reply(.trickle("HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: b\r\n", count: 2000), milliseconds: 5)),
+            .reply(.trickle("HTTP/1.1 200 OK\r\n" + trickledFields, milliseconds: 5)),
             [.timedOut],
             [.answered, .unknown],
             isStall: true
         ),
     ]
+
+    /// At least eighty seconds of them, longer than the longest ``TimeLimit``, and still neither too large nor too many for a
+    /// client: some take 256 fields at most.
+    private static let trickledFields = String(
+        repeating: "X-A: " + String(repeating: "b", count: 153) + "\r\n",
+        count: 100
+    )
 
     static let faultChecks: [Check] = [
         matrix, matrix(of: "reset-at-once", byReset: true), matrix(of: "closed-at-once", byReset: false),
