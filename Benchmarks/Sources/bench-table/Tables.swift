@@ -59,6 +59,15 @@ enum Tables {
                 results
             ),
             plain(
+                "64 at a time over HTTP/1.1: instructions a request, by the library that they are in",
+                [
+                    ("libcurl", "libcurl"), ("libc", "C library"), ("program", "the program and its packages"),
+                    ("swift", "Swift's standard library"), ("concurrency", "Swift's concurrency, dispatch"),
+                    ("rest", "dynamic linker and the rest"), ("all", "in all"),
+                ].map { (part: "instructions", point: $0.0, metric: "count", title: $0.1) },
+                results
+            ),
+            plain(
                 "Connections of a burst over HTTP/2; how often a POST is seen whose connection dies",
                 [
                     ("burst", "64", "connections", "64 at once"), ("burst", "600", "connections", "600 at once"),

@@ -32,7 +32,7 @@ extension HTTPRequest {
     /// - Throws: ``Origin/InvalidURL`` when the text is no such URL.
     public init(method: Method = .get, url: String, headerFields: HTTPFields = [:]) throws(Origin.InvalidURL) {
         guard let separator = url.utf8.range(of: "://".utf8) else {
-            throw Origin.InvalidURL(description: "the URL has no scheme; write it with http:// or https:// in front")
+            throw Origin.InvalidURL(description: "the URL does not begin with http:// or https://; write it whole")
         }
         let scheme = url[..<separator.lowerBound].lowercased()
         guard scheme == "http" || scheme == "https" else {
