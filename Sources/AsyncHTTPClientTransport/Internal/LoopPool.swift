@@ -22,11 +22,11 @@ final class LoopPool: @unchecked Sendable {
     /// The transfers that have not ended, by their number.
     private var transfers: [UInt64: Transfer] = [:]
     private var lastNumber: UInt64 = 0
-    /// Made with the first request.
-    private var client: HTTPClient?
+    /// Whom the next request gets; made with the first.
+    private var shared: PooledClient?
     private var isShutDown = false
-    /// Clients of single requests that have not shut down yet.
-    private var freshClients = 0
+    /// The clients that have not shut down yet.
+    private var openClients = 0
     /// Who waits for the end of everything.
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -50,29 +50,56 @@ final class LoopPool: @unchecked Sendable {
         transfers[number] = nil
     }
 
-    /// The client that all requests share.
-    func sharedClient() throws(TransportError) -> HTTPClient {
-        if let client { return client }
-        let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: try settings())
-        self.client = client
+    /// A client for a request to an origin; to be handed back with ``giveBack(_:)``.
+    ///
+    /// - Parameter isAlone: Whether the request gets one without connections, that nobody else gets.
+    func client(for origin: String, isAlone: Bool) throws(TransportError) -> PooledClient {
+        if isAlone {
+            // Nothing comes after the request; and the client stays in memory until this is over, whenever it was shut down.
+            let client = try makeClient(idleTimeout: .milliseconds(1))
+            client.uses = 1
+            client.isRetired = true
+            return client
+        }
+        if let shared, !shared.hasRoom(for: origin, idleTimeout: idleTimeout) {
+            self.shared = nil
+            retire(shared)
+        }
+        let client = try shared ?? makeClient(idleTimeout: idleTimeout)
+        shared = client
+        client.origins[origin] = .now()
+        client.uses += 1
         return client
     }
 
-    /// A client without connections, for one request; to be handed back with ``end(_:)``.
-    func freshClient() throws(TransportError) -> HTTPClient {
+    private var idleTimeout: TimeAmount {
+        .nanoseconds(Int64(clamping: Monotonic.nanoseconds(configuration.maxIdleTime)))
+    }
+
+    private func makeClient(idleTimeout: TimeAmount) throws(TransportError) -> PooledClient {
         var settings = try settings()
-        // Nothing comes after the request; and the client stays in memory until this is over, whenever it was shut down.
-        settings.connectionPool.idleTimeout = .milliseconds(1)
-        let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: settings)
-        freshClients += 1
-        return client
+        settings.connectionPool.idleTimeout = idleTimeout
+        openClients += 1
+        return PooledClient(HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: settings))
     }
 
-    /// Shuts a client of one request down.
-    func end(_ client: HTTPClient) {
-        client.shutdown { _ in
+    /// Takes a client back; one that is retired ends with the last request.
+    func giveBack(_ client: PooledClient) {
+        client.uses -= 1
+        // Later, for the client may be in the middle of what has led here.
+        if client.isRetired, client.uses == 0 { loop.execute { self.end(client) } }
+    }
+
+    private func retire(_ client: PooledClient) {
+        client.isRetired = true
+        if client.uses == 0 { end(client) }
+    }
+
+    /// Shuts a client down, without which it must not go; its connections are gone when it calls back.
+    private func end(_ client: PooledClient) {
+        client.client.shutdown { _ in
             self.loop.execute {
-                self.freshClients -= 1
+                withExtendedLifetime(client) { self.openClients -= 1 }
                 self.endIfEmpty()
             }
         }
@@ -101,21 +128,14 @@ final class LoopPool: @unchecked Sendable {
         if !isShutDown {
             isShutDown = true
             for transfer in transfers.values { transfer.fail(TransportError.shutDown) }
-            if let client {
-                // A client must not go without having been shut down; its connections are gone when it calls back.
-                client.shutdown { _ in
-                    self.loop.execute {
-                        self.client = nil
-                        self.endIfEmpty()
-                    }
-                }
-            }
+            if let shared { retire(shared) }
+            shared = nil
         }
         endIfEmpty()
     }
 
     private func endIfEmpty() {
-        guard isShutDown, client == nil, freshClients == 0 else { return }
+        guard isShutDown, openClients == 0 else { return }
         resumeWaiting()
     }
 
@@ -136,9 +156,6 @@ final class LoopPool: @unchecked Sendable {
             proxy: try configuration.proxy.settings(),
             // What a single reading of the socket may expand to is bounded by ``BodyGuard``.
             decompression: configuration.decompresses ? .enabled(limit: .none) : .disabled
-        )
-        settings.connectionPool.idleTimeout = .nanoseconds(
-            Int64(clamping: Monotonic.nanoseconds(configuration.maxIdleTime))
         )
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = configuration.maxConnectionsPerOrigin
         // Whoever is above decides whether and when it is tried again.

@@ -49,8 +49,7 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
     var upload = UploadState()
     private var number: UInt64?
     private var task: HTTPClient.Task<Void>?
-    /// The client of this request alone, if it is to have a connection of its own.
-    private var ownClient: HTTPClient?
+    private var client: PooledClient?
     private var isOver = false
     /// What the client waits for before it hands over more of the body.
     private var demand: EventLoopPromise<Void>?
@@ -147,9 +146,9 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
             guard let number = pool.enter(self) else { throw TransportError.shutDown }
             self.number = number
             try checkSendLimit()
-            let client = isOnNewConnection ? try pool.freshClient() : try pool.sharedClient()
-            if isOnNewConnection { ownClient = client }
-            let task = client.execute(request: try clientRequest(number), delegate: self, deadline: deadline)
+            let client = try pool.client(for: request.origin, isAlone: isOnNewConnection)
+            self.client = client
+            let task = client.client.execute(request: try clientRequest(number), delegate: self, deadline: deadline)
             self.task = task
             // Not every failure is told to the delegate.
             task.futureResult.whenFailure { self.fail($0) }
@@ -225,9 +224,10 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
             head?.resume(throwing: error)
             body?.resume(throwing: error)
         }
-        if case .complete = ending, !isUploading, demand == nil, ownClient == nil {
+        if case .complete = ending, !isUploading, demand == nil, !isOnNewConnection {
             // The client has let go of it as well.
             task = nil
+            giveBackClient()
         } else {
             // Later, for the client may be in the middle of what has led here.
             pool.loop.execute { self.tearDown() }
@@ -239,8 +239,12 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         task = nil
         endUpload(.failure(TransportError.gone))
         satisfyDemand()
-        if let ownClient { pool.end(ownClient) }
-        ownClient = nil
+        giveBackClient()
+    }
+
+    private func giveBackClient() {
+        if let client { pool.giveBack(client) }
+        client = nil
     }
 
     // MARK: The client's delegate
