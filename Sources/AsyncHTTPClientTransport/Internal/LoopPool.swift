@@ -65,7 +65,8 @@ final class LoopPool: @unchecked Sendable {
             self.shared = nil
             retire(shared)
         }
-        let client = try shared ?? makeClient(idleTimeout: idleTimeout)
+        let client: PooledClient
+        if let shared { client = shared } else { client = try makeClient(idleTimeout: idleTimeout) }
         shared = client
         client.origins[origin] = .now()
         client.uses += 1

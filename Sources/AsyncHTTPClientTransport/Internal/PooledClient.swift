@@ -2,11 +2,13 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// A client of one event loop, and who uses it; touched on the loop alone.
+/// A client of one event loop, and who uses it.
+///
+/// `@unchecked` because it is touched on the loop alone.
 ///
 /// It keeps a pool of some 4 KiB for each origin that it has ever had, and lets go of them when it ends. So one that has had
 /// many is retired for another when most of these are not used any more, which have no connections then.
-final class PooledClient {
+final class PooledClient: @unchecked Sendable {
     let client: HTTPClient
     /// When each origin was last asked for.
     var origins: [String: NIODeadline] = [:]
