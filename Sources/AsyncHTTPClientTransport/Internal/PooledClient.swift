@@ -17,7 +17,7 @@ final class PooledClient: @unchecked Sendable {
     /// Whether no further request gets it: it ends with the last that has it.
     var isRetired = false
     /// How many origins it may have had before it is looked at again.
-    private var room = 256
+    private var room = 128
 
     init(_ client: HTTPClient) {
         self.client = client

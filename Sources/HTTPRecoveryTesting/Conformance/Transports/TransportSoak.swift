@@ -98,6 +98,8 @@ package struct TransportSoak: Sendable {
         options.maxConnectionsPerOrigin = places
         options.speaksHTTP2 = way == .http2
         options.caFile = servers.authorities?.path
+        // What nobody asks any more is forgotten while it goes on.
+        options.idleTimeout = .seconds(5)
         return try subject.makeTransport(options)
     }
 
