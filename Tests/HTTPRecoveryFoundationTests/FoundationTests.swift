@@ -142,7 +142,7 @@ import Foundation
         ]
         for other in others { #expect((other as? any LocalizedError)?.errorDescription == "\(other)") }
         let invalid = #expect(throws: Origin.InvalidURL.self) { try HTTPRequest(url: "nothing") }
-        #expect(invalid?.errorDescription?.contains("scheme") == true)
+        #expect(invalid?.errorDescription?.contains("http://") == true)
     }
 
     // MARK: Origins
