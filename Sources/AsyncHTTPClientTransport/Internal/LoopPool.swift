@@ -61,7 +61,7 @@ final class LoopPool: @unchecked Sendable {
             client.isRetired = true
             return client
         }
-        if let shared, !shared.hasRoom(for: origin, idleTimeout: idleTimeout) {
+        if let shared, !shared.makeRoom(for: origin, idleTimeout: idleTimeout) {
             self.shared = nil
             retire(shared)
         }

@@ -23,8 +23,8 @@ final class PooledClient: @unchecked Sendable {
         self.client = client
     }
 
-    /// Whether a request to an origin is one for this client, or for a new one.
-    func hasRoom(for origin: String, idleTimeout: TimeAmount) -> Bool {
+    /// Makes room for a request to an origin, or tells that another client has to be taken for it.
+    func makeRoom(for origin: String, idleTimeout: TimeAmount) -> Bool {
         guard origins.count >= room, origins[origin] == nil else { return true }
         let now = NIODeadline.now()
         let idle = origins.values.count { now - $0 > idleTimeout }
