@@ -69,7 +69,6 @@ public struct RecoveringClient: Sendable {
         options: RequestOptions = RequestOptions()
     ) async throws -> RecoveredResponse {
         let call = try begin(request, body, options)
-        defer { end(call) }
         do {
             var response =
                 if call.notesBody {
@@ -78,9 +77,13 @@ public struct RecoveringClient: Sendable {
                     try await pipeline.run(request, body: body, adjusted: call.context)
                 }
             try call.accept(&response)
+            end(call, with: &response)
             return response
         } catch {
-            throw call.error(for: error, request)
+            let error = call.error(for: error, request)
+            note(call)
+            openCalls.leave()
+            throw error
         }
     }
 
@@ -105,11 +108,21 @@ public struct RecoveringClient: Sendable {
         return call
     }
 
+    /// Takes note of a call that has its response: it has ended unless that has a body to be read yet.
     @inline(never)
-    private func end(_ call: OpenCall) {
-        // What a call within an operation comes to is an inner affair of that.
+    private func end(_ call: OpenCall, with response: inout RecoveredResponse) {
+        note(call)
+        if response.body.isInMemory {
+            openCalls.leave()
+        } else {
+            response.body = response.body.holding(OpenCalls.Place(in: openCalls))
+        }
+    }
+
+    /// What a call within an operation comes to is an inner affair of that.
+    @inline(never)
+    private func note(_ call: OpenCall) {
         if !operation.isEmpty { scope?.context.record.add(call.context.record) }
-        openCalls.leave()
     }
 
     /// What accompanies a call, within the bounds of the operation that it belongs to.
@@ -161,9 +174,10 @@ public struct RecoveringClient: Sendable {
     /// which need their client (`TokenManager.finish()` in AuthRecovery), drains its clients, and then closes the store
     /// (``SharedState/shutdown()``).
     ///
-    /// A call has ended when it has returned its response: one whose body is streamed is cut off while it is read.
+    /// A call has ended when the body of its response has been read to its end, or nobody has it any more: one that is kept
+    /// and not read is waited for.
     ///
-    /// - Parameter limit: How long to wait; what is under way then is cut off.
+    /// - Parameter limit: How long to wait; what is under way then is cut off, a body that is read too.
     /// - Returns: Whether all came to their end by themselves; false too if the waiting task is cancelled, which cuts
     ///   off what is under way.
     @discardableResult

@@ -47,7 +47,8 @@ public struct RecoveryEvent: Sendable {
         case fallback(from: String, to: String)
         /// Somebody is asked for something; the destination is masked.
         case challenge(kind: String, destination: String?)
-        /// A circuit breaker has changed its state, by the words of `Recovery.CircuitBreaker.State`; with how long it is open.
+        /// A circuit breaker has changed its state, by the words of `Recovery.CircuitBreaker.State`; with how long it is open. It
+        /// belongs to no call, and has the origin for its URL, where other settings have changed it.
         case breaker(state: String, opensAfter: Duration?)
         /// The shared store stopped to answer, or answers again; or it is the one of credentials that are renewed for nobody's
         /// call. It belongs to no call.

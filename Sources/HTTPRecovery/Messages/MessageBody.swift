@@ -177,6 +177,19 @@ public struct MessageBody: Sendable, AsyncSequence {
         }
     }
 
+    /// The same body, which has a place among what is under way until its first reading ends, or nobody has the body any more.
+    func holding(_ place: InFlight.Place) -> MessageBody {
+        let held = Locked<InFlight.Place?>(place)
+        return wrapping { iterator in
+            // From here on the reading has it, so that one that is given up leaves it.
+            guard let place = held.withLock({ $0.take() }) else { return iterator }
+            return iterator.noting { piece in
+                if case .success(.some) = piece { return }
+                place.leave()
+            }
+        }
+    }
+
     /// In what pieces a body in memory is handed over whose progress is to be seen.
     static let pieceSize = 65_536
 

@@ -35,6 +35,23 @@ final class InFlight: Sendable {
         if word.subtract(Self.one, ordering: .acquiringAndReleasing).newValue == Self.closed { land() }
     }
 
+    /// The place of one that is under way, which is left once: when that is said, or nobody has the place any more.
+    final class Place: Sendable {
+        private let inFlight: InFlight
+        private let isLeft = Atomic(false)
+
+        /// Takes over the place of one that has entered.
+        init(in inFlight: InFlight) {
+            self.inFlight = inFlight
+        }
+
+        deinit { leave() }
+
+        func leave() {
+            if !isLeft.exchange(true, ordering: .acquiringAndReleasing) { inFlight.leave() }
+        }
+    }
+
     /// Lets no more begin.
     ///
     /// - Returns: Lands when the last one has ended; nil if none is under way.

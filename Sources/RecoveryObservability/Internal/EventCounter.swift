@@ -49,10 +49,10 @@ final class EventCounter: Sendable {
     }
 
     private static func number(of state: String) -> Double {
-        switch state {
-        case Recovery.CircuitBreaker.State.closed.rawValue, Recovery.CircuitBreaker.State.forcedClosed.rawValue: 0
-        case Recovery.CircuitBreaker.State.halfOpen.rawValue: 1
-        default: 2
+        switch Recovery.CircuitBreaker.State(rawValue: state) {
+        case .open, .forcedOpen: 2
+        case .halfOpen: 1
+        default: 0
         }
     }
 

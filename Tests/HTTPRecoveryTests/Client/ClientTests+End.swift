@@ -28,6 +28,52 @@ extension ClientTests {
         #expect(await bench.client.drain(within: .zero), "nothing is under way any more")
     }
 
+    @Test(arguments: [true, false])
+    func drainingLetsABodyBeReadToItsEnd(isWhole: Bool) async throws {
+        let (pieces, source) = AsyncThrowingStream<ArraySlice<UInt8>, any Error>.makeStream()
+        let bench = Bench([.run { _ in .streaming(pieces) }])
+        let response = try await bench.client.send(Bench.get, options: RequestOptions(buffering: .streamed))
+        let drained = Task { await bench.client.drain(within: .seconds(10)) }
+        await bench.clock.waitForSleepers(1)
+        source.yield([1, 2])
+        source.finish(throwing: isWhole ? nil : MessageBody.ReadError.alreadyConsumed)
+        let read = try? await response.body.collect(upTo: 9)
+        #expect(read == (isWhole ? [1, 2] : nil))
+        #expect(await drained.value, "a body that is kept has been read")
+        #expect(response.status == .ok)
+    }
+
+    @Test func aBodyThatNobodyReadsAnyMoreIsNotWaitedFor() async throws {
+        for reads in [0, 1] {
+            let (pieces, source) = AsyncStream<ArraySlice<UInt8>>.makeStream()
+            source.yield([1])
+            let bench = Bench([.run { _ in .streaming(pieces) }])
+            do {
+                let response = try await bench.client.send(Bench.get, options: RequestOptions(buffering: .streamed))
+                var reading = response.body.makeAsyncIterator()
+                for _ in 0..<reads { #expect(try await reading.next() == [1]) }
+                #expect(await !bench.client.drain(within: .zero))
+                withExtendedLifetime((response, reading)) {}
+            }
+            #expect(await bench.client.drain(within: .zero))
+        }
+    }
+
+    @Test func aBodyThatIsLeftToAnotherIsReadOnce() async throws {
+        let (pieces, source) = AsyncStream<ArraySlice<UInt8>>.makeStream()
+        source.yield([1])
+        source.yield([2])
+        let bench = Bench([.run { _ in .streaming(pieces) }])
+        let response = try await bench.client.send(Bench.get, options: RequestOptions(buffering: .streamed))
+        do {
+            var reading = response.body.makeAsyncIterator()
+            #expect(try await reading.next() == [1])
+        }
+        await #expect(throws: MessageBody.ReadError.alreadyConsumed) { try await response.body.collect(upTo: 9) }
+        #expect(await bench.client.drain(within: .zero), "a reading that was given up is none, though the body is kept")
+        #expect(response.status == .ok)
+    }
+
     @Test func anOperationUnderWayMakesItsCalls() async throws {
         let bench = Bench()
         try await bench.client.operation { operation in
@@ -160,5 +206,12 @@ extension ClientTests {
         await bench.client.shutdown()
         let error = await #expect(throws: RecoveryError.self) { try await watch.value }
         #expect(error?.reason == .clientShutDown && error?.outcome.processed == .no)
+    }
+}
+
+extension TransportResponse {
+    fileprivate static func streaming<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) -> TransportResponse
+    where Pieces.Element == ArraySlice<UInt8> {
+        TransportResponse(head: HTTPResponse(status: .ok), body: MessageBody(once: pieces))
     }
 }

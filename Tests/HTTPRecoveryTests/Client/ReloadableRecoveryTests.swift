@@ -106,6 +106,47 @@ import Testing
         #expect(try await setting.call() == "200")
     }
 
+    /// Whoever watches goes by where the breakers stand, and not by where they stood.
+    @Test func whatOtherSettingsDoToABreakerIsToldAtOnce() async throws {
+        let old = Self.settings { $0.breaker = .consecutive(1, breakDuration: .seconds(10)) }
+        let setting = Setting(old, [.status(200), .status(200), .status(500), .status(200)])
+        let recorder = EventRecorder(setting.client.runtime.events)
+        func told(_ change: (inout Settings) -> Void) throws -> [String] {
+            let before = recorder.events.count
+            try setting.recovery.apply(Self.settings(change), in: setting.client.runtime)
+            let events = recorder.events.dropFirst(before)
+            return events.map { "\($0.call) \($0.url ?? "") \($0.kind.words)" }
+        }
+        #expect(try await setting.call() == "200")
+        let isForced = { (word: Recovery.CircuitBreaker.Override?) in
+            { (settings: inout Settings) in (settings.breaker, settings.breakerOverride) = (old.breaker, word) }
+        }
+        let start = "0 https://api.example.com breaker"
+        #expect(try told(isForced(.open)) == ["\(start) forced_open"])
+        #expect(try await setting.call() == "breaker_open")
+        #expect(try told(isForced(.closed)) == ["\(start) forced_closed"])
+        #expect(try told(isForced(nil)) == ["\(start) closed"])
+        let longer = { (settings: inout Settings) in
+            settings.breaker = .consecutive(1, breakDuration: .seconds(20))
+        }
+        #expect(try told(longer) == [], "it stands where it stood")
+        #expect(try await setting.call() == "200")
+        #expect(try await setting.call() == "attempts_exhausted")
+        #expect(recorder.words.contains("breaker open 20.0"))
+        #expect(try told { $0.breaker = nil } == ["\(start) forced_closed"])
+        #expect(try await setting.call() == "200")
+    }
+
+    /// Before the first attempt nobody knows of which origins to tell.
+    @Test func aBreakerThatIsForcedBeforeItWasAskedIsToldOfWhenItIs() async throws {
+        let setting = Setting(Self.settings { $0.breaker = .init() }, [.status(200)])
+        let recorder = EventRecorder(setting.client.runtime.events)
+        let forced = Self.settings { ($0.breaker, $0.breakerOverride) = (.init(), .open) }
+        try setting.recovery.apply(forced, in: setting.client.runtime)
+        for _ in 1...2 { #expect(try await setting.call() == "breaker_open") }
+        #expect(recorder.words.filter { $0.hasPrefix("breaker") } == ["breaker forced_open"])
+    }
+
     @Test func whatABudgetHasSpentIsSpent() async throws {
         let old = Self.settings {
             $0.maxAttempts = 3

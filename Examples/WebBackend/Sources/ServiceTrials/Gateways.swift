@@ -9,15 +9,21 @@ extension RunningService {
     /// - Parameters:
     ///   - sandbox: Where tokens and resources are.
     ///   - settings: Further variables of its environment.
+    ///   - config: The file of `--config`. Default: none.
     public static func gateway(
         before sandbox: AuthSandbox,
-        _ settings: [String: String] = [:]
+        _ settings: [String: String] = [:],
+        config: String? = nil
     ) async throws -> RunningService {
         let environment = [
             "LISTEN": "127.0.0.1:0", "OAUTH_TOKEN_URL": "\(sandbox.url)/oauth/token", "OAUTH_CLIENT_ID": "service",
             "OAUTH_CLIENT_SECRET": gatewaySecret, "API_URL": "\(sandbox.url)/api", "SHUTDOWN_NOTICE_S": "0",
         ]
-        return try await RunningService("resource-gateway", environment: environment.merging(settings) { $1 })
+        return try await RunningService(
+            "resource-gateway",
+            config.map { ["--config", $0] } ?? [],
+            environment: environment.merging(settings) { $1 }
+        )
     }
 
     /// Where browsers believe the sign-in backend to be, whatever the instance.

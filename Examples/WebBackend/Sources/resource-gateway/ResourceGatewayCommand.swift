@@ -55,14 +55,11 @@ struct ResourceGatewayCommand: AsyncParsableCommand {
             return handler
         }
         MetricsSystem.bootstrap(metrics)
+        let logger = Logger(label: "resource-gateway")
         let gateway: Gateway
         do {
-            gateway = try Gateway(
-                configuration,
-                metrics: metrics,
-                policies: try await policies(lookedAtEvery: configuration.reload),
-                logger: Logger(label: "resource-gateway")
-            )
+            let policies = try await policies(lookedAtEvery: configuration.reload, logger)
+            gateway = try Gateway(configuration, metrics: metrics, policies: policies, logger: logger)
         } catch {
             complain("\(error)")
             throw ExitCode(78)
@@ -76,10 +73,10 @@ struct ResourceGatewayCommand: AsyncParsableCommand {
     }
 
     /// The file, which may change while the service runs.
-    private func policies(lookedAtEvery interval: Duration) async throws -> Gateway.PolicySource? {
+    private func policies(lookedAtEvery interval: Duration, _ logger: Logger) async throws -> Gateway.PolicySource? {
         guard let config else { return nil }
-        let file = try await ReloadingFileProvider<JSONSnapshot>(filePath: FilePath(config), pollInterval: interval)
-        return .init(ConfigReader(providers: [EnvironmentVariablesProvider(), file]), reloadedBy: file)
+        let file = try await ConfigurationFile(FilePath(config), lookedAtEvery: interval, logger: logger)
+        return .init(ConfigReader(providers: [EnvironmentVariablesProvider(), file.provider]), reloadedBy: file)
     }
 
     /// What an orchestrator asks in the container, where no other program is.

@@ -86,6 +86,40 @@ import Testing
         #expect(gateway.lines.last?.contains("\"Ended\"") == true)
     }
 
+    @Test func aPolicyThatIsReloadedIsSeenInItsHealthAndOneThatCannotBeReadIsTold() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let file = URL(fileURLWithPath: "\(directory.path)/gateway.json")
+        func write(_ text: String) throws { try Data(text.utf8).write(to: file, options: .atomic) }
+        try write("{}")
+        let gateway = try await RunningService.gateway(before: sandbox, ["RELOAD_S": "1"], config: file.path)
+        func isTold(_ message: String) -> Bool { gateway.lines.contains { $0.contains("\"message\":\"\(message)\"") } }
+        func ready() async throws -> (status: Int, breaker: String?) {
+            let answer = try await json("\(gateway.url)/health/ready")
+            return (answer.status, answer.json["breaker"]?.string)
+        }
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+        try write(#"{"api": {"breaker": {"force": "open"}}}"#)
+        try await wait { try await ready().status == 503 }
+        #expect(try await ready().breaker == "forced_open")
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 503)
+        let gauge = "http_recovery_breaker_state{"
+        func gauges() async throws -> [Substring] {
+            try await caller.call("\(gateway.url)/metrics").text.split(separator: "\n").filter { $0.hasPrefix(gauge) }
+        }
+        #expect(try await gauges().contains { $0.hasSuffix(" 2") || $0.hasSuffix(" 2.0") })
+        try write(#"{"api": {"#)
+        try await wait { isTold("The configuration stays as it was") }
+        #expect(try await ready().status == 503, "what held before holds")
+        try FileManager.default.removeItem(at: file)
+        try await wait { gateway.lines.count { $0.contains("The configuration stays as it was") } == 2 }
+        try write("{}")
+        try await wait { isTold("The configuration can be read again") }
+        try await wait { try await ready() == (200, "closed") }
+        #expect(try await gauges().allSatisfy { $0.hasSuffix(" 0") || $0.hasSuffix(" 0.0") })
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+    }
+
     @Test func itSaysThatItIsOnItsWayOutBeforeItIs() async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         let gateway = try await RunningService.gateway(before: sandbox, ["SHUTDOWN_NOTICE_S": "300"])

@@ -62,7 +62,8 @@ extension RecoveringClient {
         /// Has the calls that begin from now on go by other settings.
         ///
         /// A budget of another model, and a breaker, limit or rate where there was none, begin anew; so does a breaker that is
-        /// shared from now on, or no more.
+        /// shared from now on, or no more. One that is no more refuses nobody, the calls under way neither. Where breakers stand
+        /// elsewhere by the new settings, the client's events tell of it.
         ///
         /// - Parameters:
         ///   - settings: The settings.
@@ -71,9 +72,11 @@ extension RecoveringClient {
         ///   the other layers bear it is looked at when a client is built. Nothing is changed then.
         public func apply(_ settings: Settings, in runtime: Runtime) throws(Settings.Invalid) {
             if let problem = settings.problem { throw Settings.Invalid(key: nil, problem) }
+            var breakers: [Recovery.CircuitBreaker?] = []
             let isRefused = state.withLock { state in
                 if settings.hedging != nil, state.settings.hedging == nil { return true }
                 if settings == state.settings { return false }
+                breakers.append(state.admissions.breaker)
                 state.admissions = settings.admissions(goingOnFrom: state.admissions, in: runtime)
                 state.recovery = settings.recovery(state.admissions, beside: own).goingOn(
                     from: state.recovery,
@@ -81,8 +84,10 @@ extension RecoveringClient {
                 )
                 state.settings = settings
                 state.chain = nil
+                breakers.append(state.admissions.breaker)
                 return false
             }
+            for breaker in breakers { breaker?.tell(in: runtime) }
             if isRefused { throw Settings.Invalid("hedge", "is switched on only when a client is built") }
         }
 
@@ -130,6 +135,8 @@ extension RecoveringClient.Settings {
         if let breaker, let other = new.breaker {
             breaker.configuration = other.configuration
             breaker.override = other.override
+        } else {
+            old.breaker?.override = .closed
         }
         if let limit = old.limit, let other = self.limit {
             limit.algorithm = other.algorithm

@@ -23,6 +23,13 @@ struct BreakerState: Sendable {
         var retryAfter: Duration?
     }
 
+    /// Where it stands, for those who watch.
+    struct News: Equatable {
+        var state: Recovery.CircuitBreaker.State
+        /// Until when it is open by what was seen.
+        var end: Duration?
+    }
+
     private enum Phase {
         case closed
         case open(until: Duration)
@@ -49,8 +56,10 @@ struct BreakerState: Sendable {
     private var probes = Probes()
     /// When the present state began.
     private var since: Duration
-    /// How often the state has changed.
-    private(set) var phaseNumber: UInt64 = 0
+    /// Where it stood when that was told last.
+    private var told = News(state: .closed)
+    /// Whether it is counted among those of which attempts have to ask.
+    var isCounted = false
     /// How many breaks there were in a row.
     private var breaks = 0
     private var lastProbe = 0
@@ -72,6 +81,20 @@ struct BreakerState: Sendable {
         case (nil, .open): .open
         case (nil, .halfOpen): .halfOpen
         }
+    }
+
+    private var present: News {
+        News(state: state, end: override == nil ? opensUntil : nil)
+    }
+
+    /// Whether attempts have to ask: not while it is closed, and that was told.
+    var hasToBeAsked: Bool { !isClosed || state != told.state }
+
+    /// Where it stands, if that has not been told yet.
+    mutating func news() -> News? {
+        guard present != told else { return nil }
+        told = present
+        return told
     }
 
     /// Whether it is closed, whatever somebody's word is.
@@ -211,7 +234,6 @@ struct BreakerState: Sendable {
 
     private mutating func change(to phase: Phase, at now: Duration) {
         self.phase = phase
-        phaseNumber += 1
         since = now
         window = BreakerWindow(configuration)
         probes = Probes()

@@ -55,7 +55,7 @@ extension Recovery {
         let isShared: Bool
         private let origins: OriginTable<Guarded>
         private let keys = Locked<[String: Guarded]>([:])
-        /// How many breakers are not closed: mostly none, and then nobody has to be asked.
+        /// Of how many breakers attempts have to ask: mostly of none.
         private let watchful = Atomic<Int>(0)
         /// Whether somebody has opened all of them.
         private let isForcedOpen = Atomic<Bool>(false)
@@ -96,6 +96,8 @@ extension Recovery {
         }
 
         /// Somebody's word for all keys, in place of what was seen; nil, at first, is none.
+        ///
+        /// The events tell of it with the next attempt, and at once if ``RecoveringClient/ReloadableRecovery`` has set it.
         public var override: Override? {
             get { settings.withLock { $0.override } }
             set {
@@ -111,6 +113,16 @@ extension Recovery {
         /// Where the breaker of a request stands, as its last attempt left it.
         public func state(for attempt: PlannedAttempt) -> State {
             guarded(attempt).withLock { $0.state }
+        }
+
+        /// Tells those who watch which breakers of origins stand elsewhere by what was set.
+        func tell(in runtime: Runtime) {
+            let now = runtime.time.now
+            for (origin, guarded) in origins.all {
+                guard let news = change(guarded, { $0.news() }) else { continue }
+                let kind = RecoveryEvent.Kind.breaker(news, at: now.sinceStart)
+                runtime.events.emit(RecoveryEvent(call: 0, url: "\(origin)", time: now, kind: kind))
+            }
         }
 
         /// Whether anybody has to be asked: not while all breakers are closed, those of others too.
@@ -306,23 +318,19 @@ extension Recovery {
             _ context: CallContext,
             _ body: (inout BreakerState) -> Result
         ) -> Result {
-            let (result, news) = change(guarded) { state in
-                let before = state.phaseNumber
-                let result = body(&state)
-                return (result, state.phaseNumber == before ? nil : (state.state, state.opensUntil))
-            }
-            if let (state, end) = news {
-                context.emit(.breaker(state: state.rawValue, opensAfter: end.map { $0 - now }))
-            }
+            let (result, news) = change(guarded) { state in (body(&state), state.news()) }
+            if let news { context.emit(.breaker(news, at: now)) }
             return result
         }
 
-        /// Changes a state, and counts those that are not closed.
+        /// Changes a state, and counts those of which attempts have to ask.
         private func change<Result>(_ guarded: Guarded, _ body: (inout BreakerState) -> Result) -> Result {
             guarded.withLock { state in
-                let wasClosed = state.isClosed
                 defer {
-                    if wasClosed != state.isClosed { watchful.add(wasClosed ? 1 : -1, ordering: .releasing) }
+                    if state.isCounted != state.hasToBeAsked {
+                        watchful.add(state.isCounted ? -1 : 1, ordering: .releasing)
+                        state.isCounted.toggle()
+                    }
                 }
                 return body(&state)
             }
@@ -331,6 +339,12 @@ extension Recovery {
         private var all: [Guarded] {
             Array(origins.all.values) + keys.withLock { Array($0.values) }
         }
+    }
+}
+
+extension RecoveryEvent.Kind {
+    fileprivate static func breaker(_ news: BreakerState.News, at now: Duration) -> Self {
+        .breaker(state: news.state.rawValue, opensAfter: news.end.map { $0 - now })
     }
 }
 
