@@ -48,7 +48,7 @@ public final class CurlTransport: HTTPTransport {
     /// Sends the request and returns when the head of the response has arrived; the body streams after it.
     ///
     /// Not every cut is visible: a body that ends with the connection (no Content-Length, not chunked) looks complete
-    /// wherever the connection ends.
+    /// wherever the connection ends; over TLS its announced end tells.
     ///
     /// - Throws: `TransportError`, or `CancellationError` as soon as the task is cancelled.
     public func send(

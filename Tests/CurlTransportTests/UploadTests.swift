@@ -105,6 +105,27 @@ struct UploadTests {
         }
     }
 
+    /// libcurl goes on to send a request that has succeeded already, until the server ends it.
+    @Test(arguments: ["fin", "reset", "stall"])
+    func aSuccessThatIsWholeIsKeptThoughTheServerReadsNoMore(end: String) async throws {
+        let gate = FaultServer.Gate()
+        let answer = FaultServer.Reply.answer(body: "ok").then(.wait(for: gate))
+        let server = try FaultServer(
+            plan: { _ in .answerWithoutReadingBodies },
+            reply: { _ in answer.then(end == "fin" ? .close : end == "reset" ? .reset : .stall) }
+        )
+        let transport = CurlTransport.patient()
+        let body = MessageBody([UInt8](repeating: 1, count: 32 << 20))
+        // Nothing but the attempt's time ends it where the server says no more.
+        let options = AttemptOptions(timeout: end == "stall" ? .seconds(2) : nil)
+        let response = try await transport.send(.to(server.authority, .post), body: body, options: options)
+        #expect(response.head.status == .ok)
+        gate.open()
+        #expect(try await response.body.collect(upTo: 9) == Array("ok".utf8))
+        #expect(server.receivedRequests.count == 1)
+        await transport.shutdown()
+    }
+
     /// About one in ten of these answers comes while libcurl writes, and the write fails.
     ///
     /// On a used connection libcurl then takes the connection for a stale one, and opens another, which is not used. Whether the

@@ -86,6 +86,10 @@ struct VerdictTests {
         Row(0, attempts: 1, status: true, .truncated, .answered),
         Row(0, attempts: 1, .connectionLost, .unknown),
         // Our own reasons.
+        Row(43, .misconfigured, .neverSent, transient: false),
+        Row(43, attempts: 1, .notHTTP, .unknown),
+        Row(43, attempts: 1, status: true, .notHTTP, .answered),
+        Row(23, attempts: 1, status: true, head: true, .badContentEncoding, .answered),
         Row(23, attempts: 1, status: true, own: .headersTooLarge, .headersTooLarge, .answered, transient: false),
         Row(42, attempts: 1, own: .requestBodyFailed, .requestBodyFailed, .unknown, transient: false),
         Row(42, own: .sendLimitPassed, .sendLimitPassed, .neverSent, transient: false),

@@ -3,7 +3,8 @@ import HTTPRecovery
 import NIOCore
 import NIOHTTP1
 
-/// Stands behind the decompressor: bounds what one reading of the socket expands to, and knows when a response is whole.
+/// Stands behind the decompressor: bounds what one reading of the socket expands to, knows when a response is whole, and
+/// keeps its end back while the request has not gone out.
 final class BodyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -15,6 +16,8 @@ final class BodyGuard: ChannelInboundHandler {
     private let watched: WatchedConnection
     private var bytesAtOnce = 0
     private var isTooLarge = false
+    /// Whether the client sends no more of the request for this response.
+    private var isRefusal = false
 
     init(_ watched: WatchedConnection) {
         self.watched = watched
@@ -23,8 +26,9 @@ final class BodyGuard: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isTooLarge { return }
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
             bytesAtOnce = 0
+            isRefusal = head.status.code >= 300
             context.fireChannelRead(data)
         case .body(let bytes):
             bytesAtOnce += bytes.readableBytes
@@ -32,21 +36,29 @@ final class BodyGuard: ChannelInboundHandler {
                 isTooLarge = true
                 return context.fireErrorCaught(
                     TransportError(
-                        .badContentEncoding,
+                        .bodyTooLarge,
                         .answered,
-                        message: "the response body expands beyond what the transport accepts at once"
+                        message: "the response body expands to more than the transport accepts at once"
                     )
                 )
             }
             watched.transfer?.notePassed(bytes.readableBytes)
             context.fireChannelRead(data)
         case .end(let trailers):
-            let transfer = watched.transfer
-            watched.transfer = nil
-            transfer?.noteEnd(trailers)
-            context.fireChannelRead(data)
-            transfer?.endEarlyIfWhole()
+            watched.transfer?.noteEnd(trailers)
+            guard watched.isSending, !isRefusal else { return pass(data, context) }
+            watched.afterRequest {
+                self.pass(data, context)
+                context.fireChannelReadComplete()
+            }
         }
+    }
+
+    private func pass(_ end: NIOAny, _ context: ChannelHandlerContext) {
+        let transfer = watched.transfer
+        watched.transfer = nil
+        context.fireChannelRead(end)
+        transfer?.endEarlyIfWhole()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

@@ -60,6 +60,10 @@ final class WatchedConnection {
 
     /// Whether a request has gone out on the connection before.
     var isReused = false
+    /// Whether the request's last part has not gone out yet.
+    private(set) var isSending = false
+    /// What waits until it has.
+    private var held: (() -> Void)?
 
     init(pool: LoopPool, scansHead: Bool) {
         self.pool = pool
@@ -73,7 +77,26 @@ final class WatchedConnection {
     func begin(_ transfer: Transfer) {
         self.transfer = transfer
         isReused = true
+        isSending = true
+        held = nil
         scanner = HeadScanner(isActive: scansHead)
+    }
+
+    /// Waits until the request has gone out: the client has no place for a response that ends before, and one it lets end
+    /// it forgets what it still has to send (it never frees the connection) or whom it sends it for (it ends the program).
+    func afterRequest(_ body: @escaping () -> Void) {
+        held = body
+    }
+
+    /// The request's last part goes out; who has waited for it goes on when the client has come to its end with it.
+    func requestHasEnded(on loop: any EventLoop) {
+        isSending = false
+        guard held != nil else { return }
+        loop.assumeIsolated().execute {
+            let held = self.held
+            self.held = nil
+            held?()
+        }
     }
 }
 #endif

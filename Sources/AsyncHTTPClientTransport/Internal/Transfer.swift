@@ -196,9 +196,11 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         facts.wireAttempts = 1
     }
 
-    /// Ends the transfer with an error, the first of which counts.
+    /// Ends the transfer with an error, the first of which counts; or well, if nothing but the request's own end was missing.
     func fail(_ error: any Error) {
         if isOver { return }
+        // What became of the rest of the request is no matter then.
+        if isAnswered, !(error is CancellationError) { return finish(.complete) }
         meter?.end()
         var failure = Verdict.error(for: error, facts: facts)
         if let meter { failure.metrics = meter.metrics }
@@ -259,7 +261,7 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         facts.sawHead = true
         status = Int(head.status.code)
         guard let response = ResponseHead.make(head) else {
-            fail(TransportError(.notHTTP, .answered, message: "the status cannot be one"))
+            fail(TransportError.noStatus)
             return pool.loop.makeFailedFuture(TransportError.gone)
         }
         let waiter = shared.withLock { shared in
@@ -325,8 +327,10 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
     /// Ends the transfer when a refusal is whole although the request's body is not: the client sends no more of it then,
     /// and waits for ever.
     func endEarlyIfWhole() {
-        guard facts.sawEnd, status >= 300, isUploading, deliveredBytes == passedBytes else { return }
-        finish(.complete)
+        if isAnswered, status >= 300, isUploading { finish(.complete) }
     }
+
+    /// Whether the whole response has been handed over.
+    private var isAnswered: Bool { facts.sawEnd && status > 0 && deliveredBytes == passedBytes }
 }
 #endif

@@ -41,7 +41,7 @@ enum Verdict {
         switch error {
         case let error as TransportError: (error.code, error.message)
         case let error as HTTPClientError: word(for: error, facts)
-        case let error as NIOConnectionError: word(for: error)
+        case let error as NIOConnectionError: word(for: error, facts)
         case let error as ChannelError: word(for: error, facts)
         case let error as IOError: word(forErrno: error.errnoCode, facts)
         case let error as NIOSSLError: word(for: error, facts)
@@ -88,8 +88,11 @@ enum Verdict {
         }
     }
 
-    private static func word(for error: NIOConnectionError) -> Word {
+    private static func word(for error: NIOConnectionError, _ facts: TransferFacts) -> Word {
         let failures = error.connectionErrors.map(\.error)
+        if let own = failures.first(where: { $0 is NIOSSLError || $0 is BoringSSLError }) {
+            return word(for: own, facts)
+        }
         guard !failures.isEmpty else {
             if error.dnsAError != nil || error.dnsAAAAError != nil {
                 return (.cannotResolve, "the host's name has no address")
@@ -131,6 +134,8 @@ enum Verdict {
     /// What BoringSSL says is found by its word for a certificate that was not accepted.
     private static func tls(_ text: String, _ facts: TransferFacts) -> Word {
         if facts.wireAttempts > 0 { return lost(facts, "TLS failed") }
+        // Where certificates are read from.
+        if text.holds("PEM") { return (.misconfigured, "a certificate file holds no certificate") }
         return text.holds("CERTIFICATE_VERIFY_FAILED")
             ? (.certificateRejected, "the server's certificate is not trusted")
             : (.tlsFailed, "the TLS handshake failed")

@@ -54,10 +54,12 @@ final class WireHandler: ChannelDuplexHandler {
             if isRefusing {
                 promise?.fail(TransportError.gone)
             } else {
-                if case .body(.byteBuffer(let bytes)) = unwrapOutboundIn(data) {
+                let part = unwrapOutboundIn(data)
+                if case .body(.byteBuffer(let bytes)) = part {
                     watched.transfer?.meter?.noteSent(bytes.readableBytes)
                 }
                 context.write(data, promise: promise)
+                if case .end = part { watched.requestHasEnded(on: context.eventLoop) }
             }
         }
     }
@@ -82,6 +84,8 @@ final class WireHandler: ChannelDuplexHandler {
             if case .body(let bytes) = part { meter.noteReceived(bytes.readableBytes) }
         }
         if case .head(let head) = part, let transfer {
+            // The client would take it for an interim response, and end the program with the response.
+            guard head.status.code >= 100 else { return context.fireErrorCaught(TransportError.noStatus) }
             let isFinal = head.status.code >= 200 || head.status == .switchingProtocols
             headerBytes += head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
             if isFinal { transfer.facts.sawStatus = true }
@@ -124,6 +128,7 @@ extension HTTPResponseHead {
 extension TransportError {
     /// What was to be sent has been given up.
     static let gone = TransportError(.other, .neverSent, message: "the attempt had ended before it was sent")
+    static let noStatus = TransportError(.notHTTP, .answered, message: "the status cannot be one")
     static let headersTooLarge = TransportError(
         .headersTooLarge,
         .answered,

@@ -59,22 +59,27 @@ extension EventLoop {
         justKnown.append(origin)
     }
 
-    /// Whether a stream that libcurl calls failed has brought the whole answer.
+    /// Whether a transfer that libcurl calls failed has brought the whole answer: all of Content-Length is there, and what became
+    /// of the rest of the request is no matter.
     ///
-    /// An answer that comes before the request's body is out makes libcurl reset the stream, of its own accord and
+    /// Over HTTP/1.1 that is an answer below 300 that comes before the request's body is out: libcurl goes on to send it, and
+    /// fails when the server takes no more. Over HTTP/2 an early answer makes libcurl reset the stream, of its own accord and
     /// rightly. If another transfer's turn on the connection sends that reset, libcurl takes it for the stream's failure
-    /// (seen in 8.14 and 8.21). Then nothing is missing if all of Content-Length is there, or if it says itself that the
-    /// reset was its own, which it does from 8.19 on, and found no fault with what came.
+    /// (seen in 8.14 and 8.21). Without a length nothing is missing then if it says itself that the reset was its own, which
+    /// it does from 8.19 on, and found no fault with what came.
     func isAnswerWhole(_ transfer: Transfer, _ easy: EasyHandle, code: Int) -> Bool {
-        guard code == Int(CURLE_HTTP2_STREAM.rawValue), transfer.facts.sawHead, transfer.facts.ownReason == nil else {
-            return false
-        }
+        // What waits for the reader in libcurl would be lost.
+        guard transfer.facts.sawHead, transfer.facts.ownReason == nil, !transfer.isReceivePaused else { return false }
+        let isStream = code == Int(CURLE_HTTP2_STREAM.rawValue)
+        let others = [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_OPERATION_TIMEDOUT].map { Int($0.rawValue) }
+        guard isStream || others.contains(code) else { return false }
         if let length = easy.statedLength {
             var count: curl_off_t = 0
             unsafe ccurl_get_offset(easy.handle, CURLINFO_SIZE_DOWNLOAD_T, &count)
             return length == count
         }
-        return !transfer.evidence.hasInvalidFrame && easy.detail.hasSuffix(" reset by curl (error 0x5 STREAM_CLOSED)")
+        return isStream && !transfer.evidence.hasInvalidFrame
+            && easy.detail.hasSuffix(" reset by curl (error 0x5 STREAM_CLOSED)")
     }
 
     /// Starts those who waited to know.

@@ -63,12 +63,15 @@ enum Verdict {
             return wasSent && !facts.sawHead ? (.headersTooLarge, nil) : (.outOfResources, nil)
         case 28: return (.timedOut, nil)
         case 35: return (.tlsFailed, nil)
+        // A first header line that begins with a blank, to which libcurl finds none to join it.
+        case 43 where wasSent: return (.notHTTP, nil)
         case 4, 41, 43, 48, 53, 54, 58, 59, 66, 77, 82: return (.misconfigured, nil)
         // From version 8.3 on, which bounds header sections at 300 KiB; trailers count among them.
         case 56 where facts.detail.hasPrefix("Too large response headers"): return (.headersTooLarge, nil)
         case 42 where facts.isVetoed: return (.connectionLost, nil)
         case 51, 60, 83, 90, 91: return (.certificateRejected, nil)
-        case 61: return (.badContentEncoding, nil)
+        // What stands behind the end of what was compressed libcurl calls a failed write.
+        case 23 where facts.sawHead, 61: return (.badContentEncoding, nil)
         case 16, 52, 55, 56, 65, 92, 95:
             // Before the request these are a proxy that refuses the tunnel or a connection that died at once.
             return (wasSent ? .connectionLost : .cannotConnect, nil)
@@ -101,6 +104,12 @@ enum Verdict {
             return "the time ran out before " + (facts.wireAttempts > 0 ? "an answer came" : "there was a connection")
         }
         if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }
+        switch word(for: facts).0 {
+        case .headersTooLarge: return "the response's header section is larger than libcurl accepts"
+        case .notHTTP where facts.code == 43: return "the response's first header line begins with a blank"
+        case .badContentEncoding where facts.code == 23: return "something stands behind the response's compressed body"
+        default: break
+        }
         let code = CURLcode(rawValue: UInt32(truncatingIfNeeded: facts.code))
         let general = unsafe String(cString: curl_easy_strerror(code))
         let hasSafeDetail: Set = [6, 7, 16, 18, 28, 35, 52, 55, 56, 60, 92]

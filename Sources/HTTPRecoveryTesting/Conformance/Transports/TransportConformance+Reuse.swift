@@ -127,6 +127,21 @@ extension TransportConformance {
                 try bench.expect(attempt, endsWith: verdict, seen: seen)
             }
         },
+        Check("reuse/many-uploads", "a streamed body that is answered with its last byte leaves its connection free") {
+            bench in
+            let peer = try await bench.peer { .answer(body: $0.text) }
+            let transport = try bench.transport { $0.maxConnectionsPerOrigin = 2 }
+            for index in 0..<100 {
+                let pieces = AsyncStream { continuation in
+                    continuation.yield(Array("body \(index)".utf8)[...])
+                    continuation.finish()
+                }
+                let body = MessageBody(once: pieces, length: "body \(index)".utf8.count)
+                let (_, answer) = try await bench.fetch(transport, peer.request(.post), body)
+                try bench.expect(String(decoding: answer, as: UTF8.self), is: "body \(index)", "the answer")
+            }
+            try bench.expect(peer.requests.count, is: 100, "requests seen")
+        },
         Check("reuse/many-at-once", "many requests at once are each answered with their own answer") { bench in
             let peer = try await bench.peer { .answer(body: $0.path + $0.text) }
             let transport = try bench.transport { $0.maxConnectionsPerOrigin = 8 }
