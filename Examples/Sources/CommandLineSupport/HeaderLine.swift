@@ -7,6 +7,47 @@ public enum HeaderLine: Sendable, Hashable {
     /// `Name:`, which leaves out what would be sent.
     case leaveOut(HTTPField.Name)
 
+    /// The most header fields that are accepted.
+    private static let most = 1000
+
+    /// What the lines of several options `-H` send, and what they leave out.
+    ///
+    /// - Parameters:
+    ///   - texts: The options' values; `@FILE` takes the lines of a file.
+    ///   - length: The length of the request's body; nil for one that is still to be read.
+    /// - Throws: ``InvalidOption`` for what is no field, or says what follows from the URL and the body; ``FileError`` for
+    ///   a file that cannot be read.
+    public static func fields(
+        _ texts: [String],
+        bodyLength length: Int?
+    ) throws -> (sent: HTTPFields, leftOut: Set<HTTPField.Name>) {
+        var fields = HTTPFields()
+        var leftOut: Set<HTTPField.Name> = []
+        for line in try all(texts) {
+            switch line {
+            case .send(let field): if try !isSaidAnyway(field, length) { fields.append(field) }
+            case .leaveOut(let name): leftOut.insert(name)
+            }
+            guard fields.count <= most else { throw InvalidOption("-H: more than \(most) header fields") }
+        }
+        return (fields, leftOut)
+    }
+
+    /// Whether a field says what is said anyway; what says otherwise is refused.
+    private static func isSaidAnyway(_ field: HTTPField, _ length: Int?) throws(InvalidOption) -> Bool {
+        switch field.name.canonicalName {
+        case "host":
+            throw InvalidOption(
+                "-H Host: the host is the URL's; write it there, and where it is with --connect-to or --resolve"
+            )
+        case "content-length":
+            if let said = Int(field.value), said == length ?? said { return true }
+        case "transfer-encoding", "expect": break
+        default: return false
+        }
+        throw InvalidOption("-H \(field.name): how the body is framed follows from the body, and cannot be said")
+    }
+
     /// The lines of several options `-H`, of which `@FILE` takes those of a file.
     ///
     /// - Throws: ``InvalidOption`` for what is no field; ``FileError`` for a file that cannot be read.

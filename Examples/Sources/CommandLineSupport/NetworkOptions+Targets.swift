@@ -16,6 +16,23 @@ extension NetworkOptions {
         return options.first { $0.isWritten }?.name
     }
 
+    /// The flags of which only one can be given, by their long names.
+    public static let rivals: [Set<String>] = [
+        Set(TLSChoice.allCases.map(\.longName)), Set(FamilyChoice.allCases.map(\.rawValue)),
+    ]
+
+    /// Checks what is written, and leaves files to who uses them.
+    ///
+    /// - Throws: ``InvalidOption`` for what contradicts itself or cannot be.
+    public func check() throws(InvalidOption) {
+        var configuration = CurlTransport.Configuration()
+        do {
+            try apply(to: &configuration)
+        } catch let error as InvalidOption {
+            throw error
+        } catch {}
+    }
+
     /// Sets where connections go, whom they trust and who they are.
     func applyTargets(to configuration: inout CurlTransport.Configuration) throws {
         // curl's -E may have a passphrase behind the file, which must not be repeated.
@@ -32,6 +49,9 @@ extension NetworkOptions {
             throw InvalidOption("--key and --key-pass-env belong to --cert")
         }
         if let pinnedpubkey { configuration.tls.pinnedPublicKeys = try Self.pins(pinnedpubkey) }
+        if let lowestTLS, let highestTLS, highestTLS.version < lowestTLS.version {
+            throw InvalidOption("--tls-max and --\(lowestTLS.longName) leave no version of TLS")
+        }
         if let lowestTLS { configuration.tls.minimumVersion = lowestTLS.version }
         if let highestTLS { configuration.tls.maximumVersion = highestTLS.version }
         if let family { configuration.addressFamily = family.value }
@@ -113,12 +133,14 @@ enum TLSChoice: String, EnumerableFlag {
         }
     }
 
-    static func name(for value: TLSChoice) -> NameSpecification {
-        switch value {
-        case .tls12: .customLong("tlsv1.2")
-        case .tls13: .customLong("tlsv1.3")
+    var longName: String {
+        switch self {
+        case .tls12: "tlsv1.2"
+        case .tls13: "tlsv1.3"
         }
     }
+
+    static func name(for value: TLSChoice) -> NameSpecification { .customLong(value.longName) }
 
     static func help(for value: TLSChoice) -> ArgumentHelp? {
         switch value {

@@ -17,14 +17,12 @@ public enum Program {
 
     /// Makes sure that standard input, output and error exist; to be called first.
     ///
-    /// If one was closed by the caller, the next file would take its place, and get what was not meant for it.
+    /// If one was closed by the caller, the next file would take its place, and get what was not meant for it. A standard
+    /// output that was closed takes nothing, so that what would have gone there is not lost in silence.
     public static func openStandardDescriptors() {
-        // The system takes the lowest free number.
-        while case let descriptor = unsafe open("/dev/null", O_RDWR), descriptor >= 0 {
-            if descriptor > STDERR_FILENO {
-                close(descriptor)
-                return
-            }
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The system takes the lowest free number.
+            _ = unsafe open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)
         }
     }
 

@@ -53,10 +53,17 @@ public struct WriteOutFormat: Sendable, Hashable {
             case .text(let text): add(text, to: destination)
             case .variable(let variable): add(variable.text(values), to: destination)
             case .header(let name):
-                add(Masking.printable(values.head?.headerFields[name] ?? "", limit: 100_000), to: destination)
+                // Of several the first, as curl has it.
+                let value = values.head?.headerFields.first { $0.name == name }?.value ?? ""
+                add(Masking.printable(value, limit: 100_000), to: destination)
             case .unknown(let name):
                 let shown = Masking.printable(name, limit: 100)
-                add("http-recover: unknown --write-out variable: '\(shown)'\n", to: .errors)
+                add(
+                    WriteOutVariable.ofCurlAlone.contains(name)
+                        ? "http-recover: the --write-out variable '\(shown)' is curl's and is not offered here\n"
+                        : "http-recover: unknown --write-out variable: '\(shown)'\n",
+                    to: .errors
+                )
             case .destination(let new): destination = new
             case .onError:
                 if values.exitCode == 0 { return parts.map { ($0.destination, ScreenText(trusted: $0.text)) } }

@@ -40,6 +40,13 @@ enum WriteOutVariable: String, CaseIterable {
     case headerJSON = "header_json"
     case json
 
+    /// Those of curl's that there is nothing to say about here.
+    static let ofCurlAlone: Set = [
+        "certs", "conn_id", "ftp_entry_path", "http_connect", "num_certs", "output{}", "proxy_ssl_verify_result",
+        "proxy_used", "size_request", "ssl_verify_result", "time_posttransfer", "time_queue",
+        "tls_earlydata", "xfer_id",
+    ]
+
     /// Whether its value is a number in `%{json}`.
     private var isNumber: Bool {
         switch self {

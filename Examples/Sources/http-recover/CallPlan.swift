@@ -40,6 +40,9 @@ struct CallPlan: Sendable {
     /// Whether somebody wants to know more of an attempt than its answer.
     let measures: Bool
 
+    /// The largest retry budget that the option takes.
+    static let largestBurst = 1_000_000
+
     /// Whether the time for retries ends before the call's.
     var retriesEndFirst: Bool {
         guard let limit = recovery.retryTime else { return false }
@@ -113,7 +116,8 @@ struct CallPlan: Sendable {
             guard command.target.proto?.allows(url) ?? true else {
                 throw InvalidOption("--proto: a URL has a protocol that it leaves out")
             }
-            requests.append(try RequestInput.request(url: content.url(url), method: method, fields: fields))
+            let place = command.target.pathAsIs ? url : DotSegments.removed(from: url)
+            requests.append(try RequestInput.request(url: content.url(place), method: method, fields: fields))
         }
         self.requests = requests
         self.tokens = try TokenPlan(command.tokens, requests: requests)
@@ -147,7 +151,7 @@ struct CallPlan: Sendable {
             ("--max-redirs", command.target.maxRedirs ?? 0, 0...1000),
             ("--repeat", command.calls.repeat, 1...million),
             ("--concurrency", command.calls.concurrency, 1...10_000),
-            ("--budget-burst", command.recovery.budgetBurst ?? 0, 0...million),
+            ("--budget-burst", command.recovery.budgetBurst ?? 0, 0...largestBurst),
             ("--max-body", command.outputs.maxBody ?? 0, 0...Int.max),
         ]
         for (name, number, range) in numbers where !range.contains(number) {

@@ -67,13 +67,13 @@ enum HelpText {
 
         POLICIES. --policy reads a JSON object with the options of "http-recover simulate" but "provider", such as {"preset": "batch", \
         "breaker": {"failures": 5}}; a preset has all that is absent, each value of a group too, and without one the program's defaults do. An option on \
-        the command line counts more than the file. A key that is unknown, or a value that is none, ends with 65.
+        the command line counts more than the file. A key that is unknown or stands there twice, or a value that is none, ends with 65.
 
         RECORDINGS. --record writes, a line for each call, what has happened in it and what was decided: words, times and \
         random numbers, no URL, header, body or token. "http-recover replay FILE" decides it again without sending \
         anything, and ends with 1 where a decision differs; see "http-recover replay --help".
 
-        TOKENS. --token-file holds access_token, refresh_token and expires_at. With --token-url a token that was refused, \
+        TOKENS. --token-file holds access_token, refresh_token and expires_at; a value that cannot be understood ends with 65. With --token-url a token that was refused, \
         or has expired, is renewed once for all calls and all processes that use the file, and the request sent again; \
         without it a refused token is removed. The new token is stored before anyone uses it. Nothing is removed because \
         of an outage, a throttle or a missing permission. A renewal that is under way when the program would end is \

@@ -22,6 +22,7 @@ struct PolicyFile: Sendable {
     init(contentsOf path: String) throws {
         let bytes = try RequestInput.bytes(ofFile: path, limit: 1 << 20)
         guard let json = try? JSONValue(parsing: bytes) else { throw Invalid(path, "the file is no JSON") }
+        if let key = json.repeatedKey { throw Invalid(path, "the key \"\(key)\" stands there twice") }
         do {
             try self.init(json)
         } catch {

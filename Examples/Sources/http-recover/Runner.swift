@@ -223,10 +223,11 @@ final class Runner: Sendable {
             recovery.maxAttempts != nil || recovery.retry != nil || recovery.policy != nil,
             !terminal.isQuiet, !plan.report.silent, plan.telling.verbosity != .quiet
         else { return }
+        let advice = retries > CallPlan.largestBurst ? "" : " --budget-burst \(retries) allows them all."
         terminal.tell(
             """
             The retry budget of a server begins with \(budget.burst) retries and gets \(budget.ratio) for each call: it may \
-            end a call before \(retries + 1) attempts. --budget-burst \(retries) allows them all.
+            end a call before \(retries + 1) attempts.\(advice)
             """
         )
     }

@@ -80,6 +80,6 @@ struct TokenPlan: Sendable {
                 )
             )
         }
-        return TokenManager(store: FileTokenStore(path: file), renewer: renewer)
+        return TokenManager(store: CheckedTokenStore(path: file), renewer: renewer)
     }
 }

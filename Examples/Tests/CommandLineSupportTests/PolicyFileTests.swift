@@ -67,12 +67,23 @@ struct PolicyFileTests {
         (#"{"max_attempts": 0}"#, "max_attempts is no whole number of at least 1"),
         (#"{"provider": "clerk"}"#, #"unknown key "provider""#),
         (#"{"budget": {"model": "x\u001b[31m"}}"#, "budget.model"),
+        (#"{"max_attempts": 2, "max_attempts": 3}"#, #"the key "max_attempts" stands there twice"#),
+        (#"{"backoff": {"base_s": 1, "base_s": 2}}"#, #"the key "base_s" stands there twice"#),
     ])
     func whatIsNoPolicyIsNamed(policy: String, words: String) async throws {
         let (result, seen) = try await run(policy)
         #expect(result.status == 65 && seen == 0)
         #expect(result.errors.contains(words) && result.errors.contains("policy.json"), "\(result.errors)")
         #expect(!result.errors.contains("\u{1b}"))
+    }
+
+    /// What is advised can be done.
+    @Test(arguments: [("1e30", false), ("1000001", true), ("1000002", false)])
+    func theBudgetThatIsAdvisedIsTaken(attempts: String, isAdvised: Bool) async throws {
+        let result = try await run(#"{"max_attempts": \#(attempts)}"#, ["--backoff", "0.001,0.002"]).result
+        #expect(result.status == 22 && result.errors.contains("it may end a call before"), "\(result.errors)")
+        #expect(result.errors.contains("--budget-burst 1000000 allows") == isAdvised, "\(result.errors)")
+        #expect(isAdvised || !result.errors.contains("allows them all"), "\(result.errors)")
     }
 
     @Test func wrongUsesAreRefused() async throws {

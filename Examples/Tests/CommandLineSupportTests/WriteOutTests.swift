@@ -61,6 +61,10 @@ struct WriteOutTests {
     @Test(arguments: [
         ("a%{stderr}b%{stdout}c", "ac", "b"), ("%{stderr}%{http_code}", "", "204"),
         ("x%{nonsense}y", "xy", "http-recover: unknown --write-out variable: 'nonsense'\n"),
+        (
+            "%{http_connect}", "",
+            "http-recover: the --write-out variable 'http_connect' is curl's and is not offered here\n"
+        ),
         ("%{}", "", "http-recover: unknown --write-out variable: ''\n"),
         ("%{a\u{1B}[2J}", "", "http-recover: unknown --write-out variable: 'a [2J'\n"),
         ("%{HTTP_CODE}", "", "http-recover: unknown --write-out variable: 'HTTP_CODE'\n"),

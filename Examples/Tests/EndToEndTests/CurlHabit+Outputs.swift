@@ -122,6 +122,7 @@ extension CurlHabit {
             requests: 2
         ),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved"]),
+        CurlHabit("-w", ["-sw", "%header{x-a}", "URL/twice"], output: "hello1"),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/on"]),
         CurlHabit(
             "-w",

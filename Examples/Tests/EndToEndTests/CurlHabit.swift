@@ -51,6 +51,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
     /// What the server of the table answers.
     static func reply(_ request: FaultServer.Request) -> FaultServer.Reply {
         switch request.path.split(separator: "?").first {
+        case "/twice": .answer(headers: [("X-A", "1"), ("X-A", "2")], body: "hello")
         case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
         case "/moved": .answer(302, headers: [("Location", "/there")])
         case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])

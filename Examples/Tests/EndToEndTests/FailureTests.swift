@@ -15,6 +15,20 @@ struct FailureTests {
         return fault
     }
 
+    /// A message names what it is about, once.
+    @Test(arguments: [
+        ("--provider auth0 --base-url URL --client-id cli --way database_email sign-in", "needs --connection"),
+        ("--provider clerk --base-url URL?x=1 status", "Error: --base-url: leave the query"),
+        ("--provider clerk --base-url URL --tls-max 1.2 --tlsv1.3 status", "--tls-max and --tlsv1.3"),
+        ("--provider clerk --base-url URL request -H Host:evil /v1/me", "-H Host: the host is the URL's"),
+        ("--provider clerk --base-url URL request -d a -H Content-Length:5 /v1/me", "-H Content-Length: how the body"),
+    ])
+    func aMessageNamesWhatItIsAbout(line: String, words: String) async throws {
+        let arguments = line.split(separator: " ").map { String($0).replacing("URL", with: "http://127.0.0.1:1") }
+        let end = try await BuiltProgram.run("auth-client", arguments)
+        #expect(end.status == 64 && end.errors.contains(words), "\(end.errors)")
+    }
+
     /// What may have been processed spends a password, so it is not sent again; the server is asked what became of it.
     @Test(
         arguments: [

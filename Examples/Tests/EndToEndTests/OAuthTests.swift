@@ -1,6 +1,7 @@
 import AuthSandbox
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 /// Any OAuth 2 server, by the device flow.
@@ -155,6 +156,64 @@ struct OAuthTests {
                 to: bench.tokenFile
             )
             #expect(try await bench.run("refresh").status == 77)
+        }
+    }
+
+    /// A token that is valid needs no endpoint, and one that has run out no more than that of tokens.
+    @Test(arguments: [
+        (["token"], false), (["get", "/api/items"], false), (["token"], true), (["get", "/api/items"], true),
+    ])
+    func whatNeedsNoListAsksForNone(command: [String], hasRunOut: Bool) async throws {
+        try await Self.run { bench in
+            let tokens = try Self.plant(bench)
+            if hasRunOut {
+                let json: JSONValue = [
+                    "access_token": "old", "refresh_token": .string(tokens.refreshToken ?? ""),
+                    "expires_at": "2020-01-01T00:00:00Z",
+                ]
+                try write(json.description, to: bench.tokenFile)
+            }
+            let place = hasRunOut ? ["--token-url", bench.sandbox.url + "/oauth/token"] : []
+            let end = try await BuiltProgram(
+                "auth-client",
+                ["--provider", "oauth", "--base-url", bench.sandbox.url, "--token-file", bench.tokenFile]
+                    + bench.options + place + command,
+                in: bench.directory
+            ).end()
+            #expect(end.status == 0, "\(end.errors)")
+            let expected = (hasRunOut ? ["POST /oauth/token"] : []) + (command.count > 1 ? ["GET /api/items"] : [])
+            #expect(bench.routes == expected)
+        }
+    }
+
+    /// What is wrong with a server's list is told as that, with where it is and what helps.
+    @Test(
+        arguments: [
+            (["refresh"], "{}", 69), (["status"], "{}", 69), (["refresh"], #"{"issuer": "https://other.example"}"#, 77),
+            (["token"], "{}", 69),
+        ] as [([String], String, Int32)]
+    )
+    func aListThatIsNoneIsTold(command: [String], document: String, status: Int32) async throws {
+        let server = try FaultServer { _ in .answer(body: document) }
+        try await withTemporaryDirectory { directory in
+            try write(
+                #"{"access_token": "a", "refresh_token": "b", "expires_at": "2020-01-01T00:00:00Z"}"#,
+                to: directory + "/tokens.json"
+            )
+            let url = "http://\(server.authority)"
+            let options = ["--provider", "oauth", "--base-url", url, "--client-id", "cli"]
+            let end = try await BuiltProgram(
+                "auth-client",
+                options + ["--token-file", directory + "/tokens.json"] + command,
+                in: directory
+            ).end()
+            #expect(end.status == status, "\(end)")
+            for word in ["\(url)/.well-known/openid-configuration", "--token-url"] {
+                #expect(end.errors.contains(word), "\(end.errors)")
+            }
+            // The refresh token has gone nowhere, and may be used.
+            #expect(server.receivedRequests.allSatisfy { $0.method == "GET" })
+            #expect(try JSONValue(parsing: contents(of: directory + "/tokens.json"))["refresh_token"]?.string == "b")
         }
     }
 

@@ -165,6 +165,49 @@ struct OutputTests {
         }
     }
 
+    /// No service has failed where a disk is full.
+    @Test func aFullDiskBelowABody() async throws {
+        let server = try FaultServer { _ in .answer(body: "hello") }
+        try await withTemporaryDirectory { directory in
+            try write(#"{"access_token": "abc"}"#, to: directory + "/tokens.json")
+            let words = [
+                "auth-client", "--provider", "oauth", "--base-url", "http://\(server.authority)", "--client-id", "cli",
+                "--token-file", directory + "/tokens.json", "get", "/x",
+            ]
+            let end = try await Self.run(words, ">/dev/full", in: directory)
+            #expect(
+                end.status == 65 && end.errors.contains("standard output cannot be written: No space left"),
+                "\(end)"
+            )
+            #expect(!end.errors.contains("service"), "\(end)")
+        }
+    }
+
+    /// What would have gone to a standard output that there is not is lost, and no status says that all went well.
+    @Test(
+        arguments: [
+            (["http-recover", "URL/x"], 56), (["http-recover", "URL/x", "URL/y"], 65),
+            (["http-recover", "-o", "DIR/saved", "URL/x"], 0), (["auth-client", "get", "/x"], 65),
+            (["auth-client", "token"], 65),
+        ] as [([String], Int32)]
+    )
+    func aStandardOutputThatIsClosed(words: [String], status: Int32) async throws {
+        let server = try FaultServer { _ in .answer(body: "hello") }
+        try await withTemporaryDirectory { directory in
+            try write(#"{"access_token": "abc"}"#, to: directory + "/tokens.json")
+            let url = "http://\(server.authority)"
+            let session = [
+                "--provider", "oauth", "--base-url", url, "--client-id", "cli", "--token-file",
+                "\(directory)/tokens.json",
+            ]
+            let rest = words.dropFirst().map { $0.replacing("URL", with: url).replacing("DIR", with: directory) }
+            let arguments = words[0] == "auth-client" ? session + rest : rest
+            let end = try await BuiltProgram(words[0], arguments, in: directory, closed: [1]).end()
+            #expect(end.status == status, "\(end)")
+            #expect(end.errors.contains("standard output cannot be written") == (status != 0), "\(end)")
+        }
+    }
+
     /// Who does not read holds up neither a deadline nor what is told of it, whatever there is to be written.
     @Test(
         arguments: [

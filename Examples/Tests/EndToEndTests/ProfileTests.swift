@@ -1,6 +1,7 @@
 import AuthSandbox
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 /// Options from profiles and the environment.
@@ -88,6 +89,21 @@ struct ProfileTests {
             let file = try #require(json["token-file"]?.string)
             #expect(file.hasPrefix("/") && file.hasSuffix("/tokens.json"))
             #expect(json["state"]?.string == "sqlite:" + file.dropLast("tokens.json".count) + "state.db")
+            let folder = file.dropLast("tokens.json".count)
+            // Whatever option there is that takes a file.
+            let dump = try JSONValue(parsing: try await Self.run(["--experimental-dump-help"], in: directory).output)
+            let names =
+                dump["command"]?["arguments"]?.array?.filter { $0["valueName"]?.string?.lowercased() == "file" }
+                .compactMap { $0["preferredName"]?["name"]?.string } ?? []
+            #expect(names.count >= 7 && names.contains("device-token"))
+            let files =
+                names.flatMap { ["--\($0)", "some"] } + ["-d", "@body", "-H", "@fields", "-d", "a@b", "-d", "@-"]
+            let all = try await Self.run(files + ["save-profile", "all"], in: directory)
+            #expect(all.status == 0, "\(all.errors)")
+            let saved = try JSONValue(parsing: contents(of: directory + "/auth-client/profiles/all.json"))
+            for name in names { #expect(saved[name]?.string == folder + "some", "\(name)") }
+            #expect(saved["data"]?.array?.map(\.string) == ["@\(folder)body", "a@b", "@-"])
+            #expect(saved["header"]?.string == "@\(folder)fields")
             let other = try await Self.run(["--profile", "work", "--quiet", "save-profile", "b"], in: directory)
             #expect(other.status == 65 && other.errors.contains("--profile"), "\(other.errors)")
         }
@@ -116,12 +132,100 @@ struct ProfileTests {
         }
     }
 
+    /// Of flags that exclude each other, and of a flag that has an opposite, what is nearer counts.
+    @Test(
+        arguments: [
+            (#"{"ipv6": true}"#, ["-4"], [:]), (#"{"ipv6": true}"#, [], ["AUTH_CLIENT_IPV4": "1"]),
+            (#"{"tlsv1.3": true}"#, ["--tlsv1.2"], [:]), (#"{"quiet": true}"#, ["--verbose"], [:]),
+            (#"{"way": "sign_in_or_up"}"#, ["--ticket-env", "HOME"], [:]),
+        ] as [(String, [String], [String: String])]
+    )
+    func whatIsNearerCounts(profile: String, arguments: [String], environment: [String: String]) async throws {
+        try await Bench.run { bench in
+            try Self.profile("p", profile, in: bench.directory)
+            let options = ["--profile", "p", "--provider", "clerk", "--base-url", bench.sandbox.url, "sign-in"]
+            let end = try await Self.run(options + arguments, in: bench.directory, environment)
+            #expect(end.status != 64, "\(end.errors)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("{}", [], [:], nil), (#"{"allow-sign-up": true}"#, [], [:], true),
+            (#"{"allow-sign-up": false}"#, [], [:], false),
+            (#"{"no-allow-sign-up": true}"#, [], [:], false), (#"{"no-allow-sign-up": false}"#, [], [:], true),
+            ("{}", [], ["AUTH_CLIENT_ALLOW_SIGN_UP": "false"], false),
+            (#"{"no-allow-sign-up": true}"#, [], ["AUTH_CLIENT_ALLOW_SIGN_UP": "true"], true),
+            (#"{"allow-sign-up": false}"#, ["--allow-sign-up"], [:], true),
+            ("{}", ["--no-allow-sign-up"], ["AUTH_CLIENT_ALLOW_SIGN_UP": "true"], false),
+            (#"{"allow-sign-up": true, "no-allow-sign-up": false}"#, [], [:], true),
+        ] as [(String, [String], [String: String], Bool?)]
+    )
+    func falseMeansTheOpposite(
+        profile: String,
+        arguments: [String],
+        environment: [String: String],
+        allows: Bool?
+    ) async throws {
+        let server = try FaultServer { _ in .answer(404, body: "{}") }
+        try await withTemporaryDirectory { directory in
+            try Self.profile("p", profile, in: directory)
+            let options = [
+                "--profile", "p", "--provider", "auth0", "--base-url", "http://\(server.authority)", "--client-id",
+                "cli",
+                "--connection", "db", "--way", "database_email", "--no-token-file", "sign-in", "--identifier",
+                "a@b.example",
+            ]
+            let end = try await Self.run(options + arguments, in: directory, environment)
+            let request = try #require(server.receivedRequests.first, "\(end.errors)")
+            #expect(try JSONValue(parsing: request.body)["allow_signup"]?.bool == allows)
+        }
+    }
+
+    /// Whatever flags the parser takes for opposites, the nearer one counts: none is forgotten.
+    @Test func everyPairOfFlagsThatExcludeEachOtherIsKnown() async throws {
+        try await withTemporaryDirectory { directory in
+            let dump = try JSONValue(parsing: try await Self.run(["--experimental-dump-help"], in: directory).output)
+            let arguments = try #require(dump["command"]?["arguments"]?.array)
+            let command = ["--provider", "http", "classify"]
+            var flags: [String] = []
+            for argument in arguments where argument["kind"]?.string == "flag" {
+                guard let name = argument["preferredName"]?["name"]?.string, name != "help", name != "version" else {
+                    continue
+                }
+                if try await Self.run(command + ["--\(name)"], in: directory).status == 0 { flags.append(name) }
+            }
+            var count = 0
+            for (index, flag) in flags.enumerated() {
+                let rivals = try await withThrowingTaskGroup(of: String?.self) { group in
+                    for other in flags.dropFirst(index + 1) {
+                        group.addTask {
+                            let both = try await BuiltProgram.run("auth-client", command + ["--\(flag)", "--\(other)"])
+                            return both.status == 64 ? other : nil
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+                }
+                count += rivals.count
+                for other in rivals {
+                    for (near, far) in [(flag, other), (other, flag)] {
+                        try Self.profile("p", #"{"\#(far)": true}"#, in: directory)
+                        let end = try await Self.run(command + ["--profile", "p", "--\(near)"], in: directory)
+                        #expect(end.status == 0, "\(near) on the line, \(far) in the profile: \(end.errors)")
+                    }
+                }
+            }
+            #expect(count >= 3)
+        }
+    }
+
     @Test(arguments: [
         (#"{"base_url": "x"}"#, "\"base_url\"; did you mean base-url?", 0o600),
         (#"{"colour": "x"}"#, "\"colour\"", 0o600),
         (#"{"profile": "other"}"#, "\"profile\"", 0o600), (#"{"json": "yes"}"#, "json takes true or false", 0o600),
         (#"{"base-url": ["x"]}"#, "base-url takes a text", 0o600), (#"["x"]"#, "is not a JSON object", 0o600),
-        ("{", "is not JSON", 0o600), (#"{"provider": "clerk"}"#, "can be changed by others", 0o606),
+        ("{", "is not JSON", 0o600), (#"{"base-url": "x", "base-url": "y"}"#, "has the key \"base-url\" twice", 0o600),
+        (#"{"provider": "clerk"}"#, "can be changed by others", 0o606),
         (#"{"state": "redis://me:s3cret@127.0.0.1"}"#, "hold a secret that others can read", 0o644),
         (#"{"header": "X-Api-Key: s3cret"}"#, "hold a secret that others can read", 0o644),
         (#"{"s3cret": 1}"#, "can be changed by others", 0o602),
@@ -167,6 +271,14 @@ struct ProfileTests {
             )
             #expect(environment.status == 64)
             #expect(environment.errors.contains("--realm is set by AUTH_CLIENT_REALM."), "\(environment.errors)")
+            try Self.profile(
+                "old",
+                #"{"provider": "clerk", "base-url": "http://127.0.0.1:1", "tls-max": "1.2"}"#,
+                in: directory
+            )
+            let versions = try await Self.run(["--profile", "old", "--tlsv1.3", "status"], in: directory)
+            #expect(versions.status == 64)
+            #expect(versions.errors.contains("--tls-max is set by the profile old."), "\(versions.errors)")
             let flag = try await Self.run(
                 ["--provider", "clerk", "status"],
                 in: directory,

@@ -1,5 +1,6 @@
 import AuthSandbox
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 /// Requests of any method with the session's credential, and the token itself, at every provider.
@@ -221,6 +222,30 @@ struct RequestCommandTests {
             #expect(feed.contains("from a file") && feed.contains("from a pipe"))
             let missing = try await bench.run("request", "-d", "@\(bench.directory)/nothing", "me/feed")
             #expect(missing.status == 65 && missing.named("attempt").isEmpty)
+        }
+    }
+
+    /// What is left out is not sent, and a length that is that of the body says nothing new.
+    @Test(arguments: [
+        ([], "content-type: application/x-www-form-urlencoded", true),
+        (["-H", "Content-Type:"], "content-type:", false),
+        (["-H", "Accept:"], "\naccept:", false), (["-H", "content-type: a/b"], "content-type: a/b", true),
+        (["-H", "Content-Length: 3"], "content-length: 3", true),
+    ])
+    func aFieldIsLeftOut(options: [String], field: String, isSent: Bool) async throws {
+        let server = try FaultServer { .echo($0) }
+        try await withTemporaryDirectory { directory in
+            try write(#"{"access_token": "abc"}"#, to: directory + "/tokens.json")
+            let end = try await BuiltProgram(
+                "auth-client",
+                [
+                    "--provider", "oauth", "--base-url", "http://\(server.authority)", "--client-id", "cli",
+                    "--token-file", directory + "/tokens.json", "request", "-d", "abc", "/x",
+                ] + options,
+                in: directory
+            ).end()
+            #expect(end.status == 0, "\(end.errors)")
+            #expect(end.output.lowercased().contains(field) == isSent, "\(end.output)")
         }
     }
 

@@ -1,6 +1,7 @@
 import AuthSandbox
 import Glibc
 import HTTPRecovery
+import HTTPRecoveryTesting
 import Testing
 
 /// `http-recover` with a token file.
@@ -131,6 +132,40 @@ struct TokenFileTests {
             let run = try await run(bench, ["--location"])
             #expect(run.status == 22, "the other server gets no token and refuses")
             #expect(other.requests().map(\.path) == ["/api/elsewhere"])
+        }
+    }
+
+    /// What stands in a token file and is none is told, by either program; nothing is sent as if nobody were signed in.
+    @Test(
+        arguments: [
+            (#"{"access_token": 5}"#, "access_token"), (#"{"access_token": "a\nb"}"#, "access_token"),
+            (#"{"access_token": "a", "expires_at": "yesterday"}"#, "expires_at"),
+            (#"{"access_token": "a", "refresh_token": ["b"]}"#, "refresh_token"),
+            (#"{"access_token": "a", "token_type": 1}"#, "token_type"),
+            (#"{"access_token": "a", "expires_at": "4102444800", "expires_in": "3600", "scope": 1}"#, nil),
+            (#"{"access_token": "a", "expires_at": 4102444800, "refresh_token": null}"#, nil), ("{", "not JSON"),
+        ] as [(String, String?)]
+    )
+    func aValueThatIsNone(text: String, key: String?) async throws {
+        let server = try FaultServer { .echo($0) }
+        try await withTemporaryDirectory { directory in
+            let (file, url) = (directory + "/tokens.json", "http://\(server.authority)")
+            try write(text, to: file)
+            let options = ["--provider", "oauth", "--base-url", url, "--client-id", "cli", "--token-file", file]
+            for (program, arguments) in [
+                ("http-recover", ["--token-file", file, url + "/x"]), ("auth-client", options + ["get", "/x"]),
+                ("auth-client", options + ["token"]),
+            ] {
+                let end = try await BuiltProgram(program, arguments, in: directory).end()
+                guard let key else {
+                    #expect(end.status == 0, "\(end)")
+                    continue
+                }
+                #expect(end.status == 65 && end.output.isEmpty, "\(end)")
+                #expect(end.errors.contains(file) && end.errors.contains(key), "\(end)")
+            }
+            #expect(key == nil || server.receivedRequests.isEmpty)
+            #expect(contents(of: file) == text)
         }
     }
 

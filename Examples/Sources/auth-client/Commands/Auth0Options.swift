@@ -72,7 +72,7 @@ struct Auth0Options: ParsableArguments {
         guard Auth0Way(way) != nil else {
             throw ValidationError("--way \(way) is none of \(Misplaced.list(Auth0Way.words)).")
         }
-        if ["sign_up", "reset_password"].contains(way), connection == nil {
+        if ["sign_up", "reset_password", "database_email", "database_phone"].contains(way), connection == nil {
             throw ValidationError("--way \(way) needs --connection, the database of the account.")
         }
         if ["browser", "email_link"].contains(way), redirectURI == nil {

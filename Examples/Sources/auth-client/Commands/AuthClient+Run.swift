@@ -67,14 +67,19 @@ extension AuthClient {
             let hasApp = oauth.clientID != nil
             try okta.check(for: provider, command: command, way: way.way, hasApp: hasApp)
             let baseURL = baseURL ?? ""
+            guard !baseURL.contains("?"), !baseURL.contains("#") else {
+                throw ValidationError("--base-url: leave the query and the fragment out.")
+            }
             let base: HTTPRequest
             do {
                 base = try HTTPRequest(url: baseURL)
-                guard !baseURL.contains("?"), !baseURL.contains("#") else {
-                    throw ValidationError("--base-url: leave the query and the fragment out")
-                }
             } catch {
                 throw ValidationError("--base-url: \(error)")
+            }
+            do {
+                try network.check()
+            } catch {
+                throw ValidationError("\(error).")
             }
             try forgeRock.checkLink(against: base)
             if command.requestsPath, let path { try check(path: path, below: baseURL) }

@@ -162,7 +162,7 @@ struct CommandRun: Sendable {
         switch command {
         case .signIn:
             let input = try SignInInput(options: options, terminal: terminal, bounds: bounds, listener: listener)
-            try options.tokenPlace.check()
+            try await options.tokenPlace.check()
             let session = try await provider.signIn(input)
             try input.checkChoices()
             return .ok(name, session: session)
@@ -197,7 +197,7 @@ struct CommandRun: Sendable {
         case .signUp, .finishTasks, .sessions, .revoke, .forgetDevice, .environment, .joinWaitlist, .factors,
             .addFactor, .removeFactor, .makePrimary:
             let input = try SignInInput(options: options, terminal: terminal, bounds: bounds, listener: listener)
-            if command.beginsSession { try options.tokenPlace.check() }
+            if command.beginsSession { try await options.tokenPlace.check() }
             switch try await provider.perform(command, path, input) {
             case .session(let session): return .ok(name, session: session)
             case .body(let json): try output.write(json: json)

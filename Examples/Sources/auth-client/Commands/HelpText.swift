@@ -99,12 +99,14 @@ enum HelpText {
           auth-client/profiles/NAME.json below $XDG_CONFIG_HOME or
           ~/.config: a JSON object whose keys are the options' long names
           without dashes, such as {"provider": "clerk", "base-url": "…"}; a
-          flag is true or false, what may be repeated an array. Every long
+          flag is true or false (which means its opposite, if it has one:
+          --no-allow-sign-up), what may be repeated an array. Every long
           option can stand in the environment, too: --base-url as
           AUTH_CLIENT_BASE_URL, --tlsv1.3 as AUTH_CLIENT_TLSV1_3. What is written on the command line comes
           first, then the environment, then the profile. What belongs to
-          another command than the present one is left out; an unknown key
-          in a profile is an error.
+          another command than the present one is left out, and so is what
+          something nearer excludes; an unknown key in a profile, or one that
+          stands there twice, is an error.
 
         SECRETS
           What stands among a program's arguments can be read by every

@@ -23,7 +23,10 @@ struct OAuthOptions: ParsableArguments {
 
     @Option(
         name: .customLong("token-url"),
-        help: ArgumentHelp("The token endpoint. Default: what the server's discovery document says.", valueName: "url")
+        help: ArgumentHelp(
+            "The token endpoint. Default: what the server's discovery document says, asked for when that is needed first.",
+            valueName: "url"
+        )
     )
     var tokenURL: String?
 

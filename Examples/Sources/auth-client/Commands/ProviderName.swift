@@ -88,7 +88,7 @@ enum ProviderName: String, ExpressibleByArgument, CaseIterable {
     func commands(_ setup: ProviderSetup) async throws -> any ProviderCommands {
         switch self {
         case .clerk: try setup.clerk()
-        case .oauth: try await OAuthProvider(setup)
+        case .oauth: try OAuthProvider(setup)
         case .okta: try setup.okta()
         case .forgerock: try ForgeRockProvider(setup)
         case .facebook: try await setup.facebook()

@@ -73,7 +73,9 @@ struct SendingOptions: ParsableArguments {
         }
         do {
             // Files are read when the request is to be sent.
-            _ = try request("/", body: nil, headers: headers.filter { !$0.hasPrefix("@") })
+            let isRead = !data.contains { $0.hasPrefix("@") }
+            let length = isRead ? try RequestInput.body(data)?.length ?? 0 : nil
+            _ = try request("/", body: nil, length: length, headers: headers.filter { !$0.hasPrefix("@") })
         } catch {
             throw ValidationError("\(error)")
         }
@@ -85,30 +87,29 @@ struct SendingOptions: ParsableArguments {
     ///   - path: Its path below the base URL.
     ///   - body: Its body, as `RequestInput.body` has read it.
     func request(_ path: String, body: MessageBody?) throws -> ProviderRequest {
-        try request(path, body: body, headers: headers)
+        try request(path, body: body, length: body?.length ?? 0, headers: headers)
     }
 
-    private func request(_ path: String, body: MessageBody?, headers: [String]) throws -> ProviderRequest {
+    private func request(
+        _ path: String,
+        body: MessageBody?,
+        length: Int?,
+        headers: [String]
+    ) throws -> ProviderRequest {
         let name = method ?? (data.isEmpty ? "GET" : "POST")
         guard let method = HTTPRequest.Method(name), method != .connect else {
             throw InvalidOption("-X: \(name.prefix(40)) is no method that can be sent")
         }
         if method == .head, !data.isEmpty { throw InvalidOption("a HEAD request cannot have a body (-d)") }
-        var fields = HTTPFields()
-        var isLeftOut: Set<HTTPField.Name> = []
-        for line in try HeaderLine.all(headers) {
-            switch line {
-            case .send(let field): fields.append(field)
-            case .leaveOut(let name): isLeftOut.insert(name)
-            }
-        }
-        guard fields.count <= 1000 else { throw InvalidOption("-H: more than 1000 header fields") }
+        let (sent, isLeftOut) = try HeaderLine.fields(headers, bodyLength: length)
+        var fields = sent
         // The session's credential would take its place, or it the credential's.
         for name in [HTTPField.Name.authorization, .cookie] where fields.contains(name) {
             throw InvalidOption("-H: \(name) is the field that the session's credential is presented in")
         }
         if !fields.contains(.accept), !isLeftOut.contains(.accept) { fields[.accept] = "application/json, */*;q=0.5" }
-        let content = body.map { ProviderRequest.Content($0, type: "application/x-www-form-urlencoded") }
+        let type = isLeftOut.contains(.contentType) ? nil : "application/x-www-form-urlencoded"
+        let content = body.map { ProviderRequest.Content($0, type: type) }
         return ProviderRequest(method, path: path, headerFields: fields, body: content)
     }
 }

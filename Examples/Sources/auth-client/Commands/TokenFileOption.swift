@@ -48,7 +48,7 @@ enum TokenPlace: Sendable {
 
     /// A store for the tokens.
     var store: any TokenStore {
-        if let path { FileTokenStore(path: path) } else { InMemoryTokenStore() }
+        if let path { CheckedTokenStore(path: path) } else { InMemoryTokenStore() }
     }
 
     /// The place that the options name.
@@ -123,8 +123,8 @@ extension TokenPlace {
 
     /// Checks that tokens could be kept there, before a password or code is spent for one.
     ///
-    /// - Throws: ``InputError`` if they could not.
-    func check() throws(InputError) {
+    /// - Throws: ``InputError`` if they could not; `Credentials.StoreError` if what is there cannot be understood.
+    func check() async throws {
         guard let path else { return }
         var status = stat()
         let exists = unsafe stat(path, &status) == 0
@@ -138,6 +138,7 @@ extension TokenPlace {
         guard isFolder, unsafe access(folder, W_OK | X_OK) == 0 else {
             throw InputError("no token can be kept in \(path): \(folder) cannot be written to")
         }
+        _ = try await store.read()
     }
 
     private static func folder(of path: String) -> String {

@@ -7,56 +7,22 @@ import HTTPTypes
 struct OAuthProvider: ProviderCommands {
     private let options: ClientOptionsValue
     private let redirectURI: String?
-    private let oauth: OAuthClient
+    private let clientID: String
+    private let endpoints: OAuthEndpoints
     private let tokens: TokenManager
     /// Presents the access token to the base URL.
     private let api: RecoveringClient
-    /// Presents it to the server that tells about the person, if that is another one.
-    private let directory: RecoveringClient
+    private let makeClient: @Sendable (TokenManager, Origin) -> RecoveringClient
 
-    init(_ setup: ProviderSetup) async throws {
+    init(_ setup: ProviderSetup) throws {
         options = setup.options
         redirectURI = setup.redirectURI
         guard let clientID = setup.options.clientID else { throw InputError("--client-id is missing") }
-        let server = try await Self.server(setup)
-        let secret = try setup.options.clientSecret()
-        oauth = OAuthClient(
-            server: server,
-            clientID: clientID,
-            authentication: secret.map { .clientSecretBasic($0) } ?? .none,
-            client: setup.client
-        )
-        tokens = TokenManager(store: setup.tokens, renewer: RefreshTokenGrant(client: oauth))
+        self.clientID = clientID
+        endpoints = try OAuthEndpoints(setup, clientID: clientID)
+        tokens = TokenManager(store: setup.tokens, renewer: endpoints)
+        makeClient = setup.makeClient
         api = setup.makeClient(tokens, try Self.origin(setup.options.baseURL))
-        directory = setup.makeClient(tokens, try Self.origin(server[.userInfo] ?? setup.options.baseURL))
-    }
-
-    /// The endpoints: those that were named, and the server's own list for the others.
-    private static func server(_ setup: ProviderSetup) async throws -> OAuthServer {
-        var named: [OAuthServer.Endpoint: String] = [:]
-        named[.token] = setup.options.tokenURL
-        named[.deviceAuthorization] = setup.options.deviceURL
-        let byHand: OAuthServer
-        do {
-            byHand = try OAuthServer(endpoints: named)
-        } catch {
-            throw InputError("--token-url or --device-url: \(error)")
-        }
-        if named.count == 2, setup.redirectURI == nil { return byHand }
-        let found: OAuthServer
-        do {
-            found = try await OAuthServer.discover(issuer: setup.options.baseURL, using: setup.client)
-        } catch let error as RecoveryError where !named.isEmpty && error.kind == .notFound {
-            // A server without a list: what was named has to do.
-            return byHand
-        }
-        for endpoint in [
-            OAuthServer.Endpoint.authorization, .token, .deviceAuthorization, .revocation, .userInfo, .introspection,
-        ]
-        where named[endpoint] == nil {
-            named[endpoint] = found[endpoint]
-        }
-        return try OAuthServer(issuer: found.issuer, endpoints: named)
     }
 
     private static func origin(_ url: String) throws -> Origin {
@@ -73,6 +39,7 @@ struct OAuthProvider: ProviderCommands {
 
     private func obtain(_ input: SignInInput) async throws -> OAuthClient.TokenAnswer {
         if let redirectURI {
+            let oauth = try await endpoints.client(for: .token, .authorization)
             let request = try oauth.authorizationRequest(redirectURI: redirectURI, scope: options.scope)
             let factor = Factor(key: .redirect, providerName: "authorization_code")
             let visit = Challenge(factor: factor, url: Secret(request.url))
@@ -81,6 +48,7 @@ struct OAuthProvider: ProviderCommands {
             }
             return try await oauth.tokens(for: request, redirectedTo: url.reveal())
         }
+        let oauth = try await endpoints.client(for: .token, .deviceAuthorization)
         let device = try await oauth.authorizeDevice(scope: options.scope)
         input.tell("To sign in, open \(device.verificationURI)")
         input.tell("and enter the code  \(device.userCode)")
@@ -90,7 +58,9 @@ struct OAuthProvider: ProviderCommands {
 
     func status() async throws -> Report.Session {
         let credentials = try await held()
-        guard let url = oauth.server[.userInfo] else { return session(credentials) }
+        let server = try await endpoints.client(for: .userInfo).server
+        guard let url = server[.userInfo] else { return session(credentials) }
+        let directory = makeClient(tokens, try Self.origin(url))
         // The server knows best; a token that has expired is renewed on the way.
         let response = try await directory.send(HTTPRequest(url: url))
         let person = try? JSONValue(parsing: try await response.body.collect(upTo: 1 << 20))
@@ -128,6 +98,7 @@ struct OAuthProvider: ProviderCommands {
 
     func signOut() async throws {
         let credentials = try await tokens.store.read().credentials
+        let oauth = try await endpoints.client(for: .revocation)
         if oauth.server[.revocation] != nil {
             // With the refresh token goes what was issued with it; without one the access token itself.
             if let token = credentials.refreshToken {
@@ -160,7 +131,7 @@ struct OAuthProvider: ProviderCommands {
         idToken: Secret? = nil,
         subject: String? = nil
     ) -> Report.Session {
-        let name = subject ?? idToken.flatMap { UnverifiedJWT($0)?.subject } ?? oauth.clientID
+        let name = subject ?? idToken.flatMap { UnverifiedJWT($0)?.subject } ?? clientID
         return Report.Session(id: name, status: "active", expiresAt: credentials.expiresAt)
     }
 }

@@ -74,17 +74,20 @@ struct Report: Sendable {
             }
             // Whoever read the body has gone, as `head` does.
             if error.outcome.transportError?.code == .outputClosed { return failed(provider, with: FileError.unread) }
+            // What went wrong is told by name: no service has failed.
             let isUnwritten = error.outcome.transportError?.code == .outputFailed
+            let connection = FailureText.connection(error)
             let status = isAboutPath ? error.statusOfPath : nil
             let failure = Failure(
                 kind: error.kind.rawValue,
                 code: error.outcome.code,
-                message: (status.map { "HTTP \($0): " } ?? "") + FailureText.sentence(error)
+                message: (status.map { "HTTP \($0): " } ?? "")
+                    + (isUnwritten ? connection ?? "" : FailureText.sentence(error))
                     + Self.told(error.outcome.openTask),
                 parameter: error.outcome.parameter,
                 retryAt: error.retryAt,
                 remedies: error.remedies.map(\.rawValue),
-                connection: FailureText.connection(error),
+                connection: isUnwritten ? nil : connection,
                 place: error.remedies.contains(.visitProvider) ? error.outcome.advice?["url"]?.string : nil,
                 advice: advice(on: error, of: provider, isAboutPath: isAboutPath),
                 isLocal: error.isOfThisSide

@@ -11,6 +11,8 @@ struct OptionList: Sendable {
         var shortNames: [String]
         var isFlag: Bool
         var isRepeating: Bool
+        /// Whether its value is the path of a file.
+        var isPath: Bool
 
         /// Whether it may stand in a profile.
         var canBeKept: Bool {
@@ -40,13 +42,23 @@ struct OptionList: Sendable {
                 longNames: names("long"),
                 shortNames: names("short"),
                 isFlag: kind == "flag",
-                isRepeating: argument["isRepeating"]?.bool ?? false
+                isRepeating: argument["isRepeating"]?.bool ?? false,
+                // The shell offers files for it.
+                isPath: argument["completionKind"]?["file"] != nil
             )
         }
     }
 
     /// The option of a long name.
     subscript(long name: String) -> Option? { options.first { $0.longNames.contains(name) } }
+
+    /// The long name of the flag that says the opposite, as `no-x` does of `x`; nil if there is none.
+    func inverse(of option: Option) -> String? {
+        guard option.isFlag else { return nil }
+        return option.longNames.lazy
+            .map { $0.hasPrefix("no-") ? String($0.dropFirst("no-".count)) : "no-\($0)" }
+            .first { self[long: $0]?.isFlag == true }
+    }
 
     /// The options on a command line, in order.
     func written(in arguments: [String]) -> [Written] { read(arguments).options }

@@ -61,6 +61,7 @@ struct Profile: Sendable {
             throw InputError("the profile \(path) is not JSON: \(error)")
         }
         guard let members = json.members else { throw InputError("the profile \(path) is not a JSON object") }
+        if let key = json.repeatedKey { throw InputError("the profile \(path) has the key \"\(key)\" twice") }
         for member in members {
             guard let option = options[long: member.key], option.canBeKept else {
                 throw InputError(Self.unknown(member.key, in: path, options: options))
@@ -157,8 +158,7 @@ struct Profile: Sendable {
         // Whether it is answered as JSON is this command's affair.
         for written in list where written.option.canBeKept {
             guard let key = written.option.longNames.first, key != "json" else { continue }
-            let value: JSONValue =
-                written.option.isFlag ? true : .string(paths.contains(key) ? absolute(written.value) : written.value)
+            let value: JSONValue = written.option.isFlag ? true : .string(Self.value(written))
             if let index = members.firstIndex(where: { $0.key == key }) {
                 let before = members[index].value
                 members[index].value = written.option.isRepeating ? .array((before.array ?? [before]) + [value]) : value
@@ -173,10 +173,15 @@ struct Profile: Sendable {
         return profile
     }
 
-    /// The options that name files, which a profile means wherever it is used.
-    private static let paths: Set = [
-        "token-file", "answers", "software-key", "events", "state", "cacert", "cert", "key", "unix-socket",
-    ]
+    /// The value of an option, with a file in it that a profile means wherever it is used.
+    private static func value(_ written: OptionList.Written) -> String {
+        switch written.option.longNames.first {
+        case _ where written.option.isPath, "state": return absolute(written.value)
+        case "data" where written.value.hasPrefix("@"), "header" where written.value.hasPrefix("@"):
+            return "@" + absolute(String(written.value.dropFirst()))
+        default: return written.value
+        }
+    }
 
     /// A path seen from the root; of a state, the one behind `sqlite:`.
     private static func absolute(_ value: String) -> String {

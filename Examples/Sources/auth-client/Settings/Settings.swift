@@ -8,12 +8,14 @@ struct Settings: Sendable {
     private let sources: [String: String]
 
     /// Options of which one is of no use beside another.
-    private static let rivals: [Set<String>] = [
-        ["token-file", "no-token-file"], ["state", "state-env"], ["proxy", "proxy-env"], ["quiet", "verbose"],
-        ["redirect-uri", "link-page"], ["journey", "auth-index"], ["resume", "auth-index"], ["resume", "force-auth"],
-        ["resume", "no-session"], ["resume", "upgrade-session"], ["resume", "zero-page"], ["at", "ticket-env"],
-        ["at", "link-page"], ["recovery-token-env", "activation-token-env"],
-    ]
+    private static let rivals: [Set<String>] =
+        NetworkOptions.rivals + [
+            ["token-file", "no-token-file"], ["state", "state-env"], ["proxy", "proxy-env"], ["quiet", "verbose"],
+            ["redirect-uri", "link-page"], ["journey", "auth-index"], ["resume", "auth-index"],
+            ["resume", "force-auth"], ["resume", "no-session"], ["resume", "upgrade-session"], ["resume", "zero-page"],
+            ["at", "ticket-env"], ["at", "link-page"], ["way", "at"], ["way", "ticket-env"],
+            ["recovery-token-env", "activation-token-env"],
+        ]
 
     /// An option from elsewhere.
     private struct Addition {
@@ -21,6 +23,9 @@ struct Settings: Sendable {
         var values: [String]
         var isFlag: Bool
         var source: String
+
+        /// Whether it is a flag that is said to be off.
+        var isOff: Bool { isFlag && values.last != "true" }
     }
 
     /// Gathers what is to be parsed.
@@ -48,9 +53,16 @@ struct Settings: Sendable {
         var inForce = taken
         var additions: [Addition] = []
         func isFree(_ option: OptionList.Option) -> Bool {
-            let names = Set(option.longNames)
+            let names = Set(option.longNames + [options.inverse(of: option)].compactMap(\.self))
             return taken.isDisjoint(with: names)
                 && !Self.rivals.contains { !$0.isDisjoint(with: names) && !$0.isDisjoint(with: inForce) }
+        }
+        func add(_ name: String, _ values: [String], _ option: OptionList.Option, from source: String) {
+            var addition = Addition(name: name, values: values, isFlag: option.isFlag, source: source)
+            if addition.isOff, let inverse = options.inverse(of: option) {
+                (addition.name, addition.values) = (inverse, ["true"])
+            }
+            if !additions.contains(where: { $0.name == addition.name }) { additions.append(addition) }
         }
         func value(of name: String) -> String? {
             written.last { $0.option.longNames.contains(name) }?.value
@@ -59,12 +71,11 @@ struct Settings: Sendable {
         for option in options.options where isFree(option) {
             guard let name = option.longNames.first, let (variable, text) = Self.variable(of: option) else { continue }
             let value = try Self.value(text, of: option, in: variable)
-            additions.append(Addition(name: name, values: [value], isFlag: option.isFlag, source: variable))
+            add(name, [value], option, from: variable)
         }
         for addition in additions {
             taken.insert(addition.name)
-            let isOff = addition.isFlag && addition.values.last != "true"
-            if !isOff, command?.takes(addition.name, at: nil) != false { inForce.insert(addition.name) }
+            if !addition.isOff, command?.takes(addition.name, at: nil) != false { inForce.insert(addition.name) }
         }
         if let profileName = value(of: "profile") {
             let profile = try Profile(profileName, options: options)
@@ -72,15 +83,14 @@ struct Settings: Sendable {
                 guard let name = option.longNames.first,
                     let values = option.longNames.lazy.compactMap({ profile.values[$0] }).first
                 else { continue }
-                let source = "the profile \(profileName)"
-                additions.append(Addition(name: name, values: values, isFlag: option.isFlag, source: source))
+                add(name, values, option, from: "the profile \(profileName)")
             }
         }
         let provider = value(of: "provider").flatMap { ProviderName(rawValue: $0) }
         additions.removeAll { $0.name == "profile" || command?.takes($0.name, at: provider) == false }
         let front = additions.flatMap { addition in
             guard addition.isFlag else { return addition.values.map { "--\(addition.name)=\($0)" } }
-            return addition.values.last == "true" ? ["--\(addition.name)"] : []
+            return addition.isOff ? [] : ["--\(addition.name)"]
         }
         self.arguments = front + arguments
         sources = Dictionary(additions.map { ("--\($0.name)", $0.source) }, uniquingKeysWith: { first, _ in first })

@@ -61,27 +61,10 @@ struct FieldOptions: ParsableArguments {
     )
     var bearer: String?
 
-    /// The most header fields that are accepted.
-    private static let most = 1000
-
     /// The fields, with those of the content and the defaults, unless the person says otherwise.
     func fields(content: RequestContent) throws -> HTTPFields {
-        var written = HTTPFields()
-        var isLeftOut: Set<HTTPField.Name> = []
-        for line in try HeaderLine.all(headers) {
-            switch line {
-            case .send(let field):
-                guard field.name.canonicalName != "host" else {
-                    throw InvalidOption(
-                        "-H Host: the host is the URL's; write it there, and where it is with --connect-to or --resolve"
-                    )
-                }
-                if try isFraming(field, content) { continue }
-                written.append(field)
-            case .leaveOut(let name): isLeftOut.insert(name)
-            }
-            guard written.count <= Self.most else { throw InvalidOption("-H: more than \(Self.most) header fields") }
-        }
+        let (sent, isLeftOut) = try HeaderLine.fields(headers, bodyLength: content.body?.length ?? 0)
+        var written = sent
         func add(_ name: HTTPField.Name, _ value: String?, _ option: String) throws(InvalidOption) {
             guard let value, !value.isEmpty, !written.contains(name), !isLeftOut.contains(name) else { return }
             guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
@@ -123,15 +106,5 @@ struct FieldOptions: ParsableArguments {
         }
         try add(.authorization, bearer.map { "Bearer \($0)" }, "--oauth2-bearer")
         return written
-    }
-
-    /// Whether a field says what is said anyway about how the body is framed; what says otherwise is refused.
-    private func isFraming(_ field: HTTPField, _ content: RequestContent) throws(InvalidOption) -> Bool {
-        switch field.name.canonicalName {
-        case "content-length" where Int(field.value) == content.body?.length ?? 0: return true
-        case "content-length", "transfer-encoding", "expect":
-            throw InvalidOption("-H \(field.name): how the body is framed follows from the body, and cannot be said")
-        default: return false
-        }
     }
 }

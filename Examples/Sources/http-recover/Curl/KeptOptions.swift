@@ -20,9 +20,6 @@ struct KeptOptions: ParsableArguments {
     )
     var globoff = false
 
-    @Flag(help: "The path of a URL is sent as it is.")
-    var pathAsIs = false
-
     @Flag(help: "There is no progress meter.")
     var noProgressMeter = false
 

@@ -7,6 +7,9 @@ struct MethodOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A URL too.", valueName: "URL"))
     var url: [String] = []
 
+    @Flag(help: "Send the path of a URL as it is, with segments such as .. in it.")
+    var pathAsIs = false
+
     @Option(
         name: [.customShort("X", allowingJoined: true), .customLong("request")],
         parsing: .unconditional,
