@@ -49,6 +49,7 @@ public enum FailureText {
         case .cannotConnect: "no connection could be made"
         case .tlsFailed: "no secure connection could be agreed on"
         case .certificateRejected: "the server's certificate is not trusted"
+        case .connectionLost where error.certainty == .answered: "the connection was lost within the answer"
         case .connectionLost: "the connection was lost before an answer came"
         case .streamRefused: "the server refused the request unprocessed"
         case .timedOut where error.certainty == .neverSent: "no connection was made in time"
@@ -139,7 +140,7 @@ public enum FailureText {
             case .cannotResolve?: "Is the host name right?"
             case .timedOut? where error.reason == .notRecoverable: "\(bound) sets how long a request may take."
             case .timedOut?: "--attempt-timeout sets how long an attempt may take, its body included."
-            case .bodyTooLarge?: "--max-body sets the limit."
+            case .bodyTooLarge?: "--max-body sets the limit; what a compressed body expands to has one of its own."
             default: remedy(error.remedies.first)
             }
         }

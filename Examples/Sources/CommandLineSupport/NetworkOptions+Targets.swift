@@ -85,10 +85,13 @@ extension NetworkOptions {
         guard parts.count >= 3, !parts[0].isEmpty, !parts[1].isEmpty, !parts[2].isEmpty else {
             throw InvalidOption("--resolve: write HOST:PORT:ADDRESS")
         }
+        guard !text.contains(",") else { throw InvalidOption("--resolve: name one address") }
+        // "+" has curl forget the address after a while, and "*" stands for any host.
+        let host = parts[0].hasPrefix("+") ? String(parts[0].dropFirst()) : parts[0]
         // An IPv6 address may stand without its brackets, as in curl.
         let rest = parts[2...].joined(separator: ":")
         let target = rest.contains(":") && !rest.hasPrefix("[") ? "[\(rest)]" : rest
-        return CurlTransport.ConnectionOverride(from: joined(parts[0], parts[1]), to: target)
+        return CurlTransport.ConnectionOverride(from: joined(host == "*" ? "" : host, parts[1]), to: target)
     }
 
     /// The parts between colons that stand in no brackets.

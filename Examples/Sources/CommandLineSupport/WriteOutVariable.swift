@@ -93,8 +93,13 @@ enum WriteOutVariable: String, CaseIterable {
         return "{\(members.joined(separator: ",\n"))\n}"
     }
 
+    /// How long it took from the first redirect on.
+    private static func total(_ values: WriteOutValues) -> Duration? {
+        (values.metrics?.total ?? values.elapsed).map { $0 + values.redirected }
+    }
+
     private static func speed(_ bytes: Int?, _ values: WriteOutValues) -> String {
-        let seconds = (values.metrics?.total ?? values.elapsed)?.inSeconds ?? 0
+        let seconds = total(values)?.inSeconds ?? 0
         guard seconds > 0, let bytes else { return "0" }
         return "\(Int64(min(Double(bytes) / seconds, 9e18)))"
     }
@@ -110,7 +115,7 @@ enum WriteOutVariable: String, CaseIterable {
         case .timeAppConnect: return Self.seconds(metrics?.tlsHandshake)
         case .timePreTransfer: return Self.seconds(metrics?.requestStart)
         case .timeStartTransfer: return Self.seconds(metrics?.firstByte)
-        case .timeTotal: return Self.seconds(metrics?.total ?? values.elapsed)
+        case .timeTotal: return Self.seconds(Self.total(values))
         case .sizeDownload: return "\(metrics?.bodyBytesReceived ?? 0)"
         case .sizeUpload: return "\(metrics?.bodyBytesSent ?? 0)"
         case .retries: return "\(values.retries)"

@@ -19,6 +19,8 @@ struct HTTPRecoverTargetTests {
             ["--connect-to", "api.example.com:80:127.0.0.1:\(port)", "http://api.example.com/a"],
             ["--connect-to", "::127.0.0.1:\(port)", "http://api.example.com/a"],
             ["--resolve", "api.example.com:\(port):127.0.0.1", "http://api.example.com:\(port)/a"],
+            ["--resolve", "*:\(port):127.0.0.1", "http://api.example.com:\(port)/a"],
+            ["--resolve", "+api.example.com:\(port):127.0.0.1", "http://api.example.com:\(port)/a"],
         ] {
             let result = try await Self.run(arguments)
             #expect(result.status == 0)
@@ -38,6 +40,7 @@ struct HTTPRecoverTargetTests {
 
     @Test(arguments: [
         ["--connect-to", "a:1:b"], ["--connect-to", "a:x:b:1"], ["--resolve", "a:1"], ["--resolve", "a:x:b"],
+        ["--resolve", "a:80:127.0.0.1,127.0.0.2"],
         ["--pinnedpubkey", "nonsense"], ["--pinnedpubkey", "sha256//AAAA"], ["--pinnedpubkey", ""],
         ["--key-pass-env", "HOME"], ["--noproxy", "a"], ["--tlsv1.2", "--tlsv1.3"],
         ["--unix-socket", String(repeating: "x", count: 200)],
