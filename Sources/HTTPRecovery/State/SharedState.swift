@@ -16,9 +16,6 @@ public final class SharedState: Sendable {
     /// What this process knows by itself; it holds while the store does not answer.
     private let memory = InMemoryRecoveryStore()
 
-    /// How much later a gate may open in memory than in the store: a store with its own clock tells the time inexactly.
-    private static let tolerance: Duration = .seconds(1)
-
     /// Creates the way to a store.
     ///
     /// - Parameters:
@@ -67,28 +64,9 @@ public final class SharedState: Sendable {
         let known = memory.closedGates(among: keys, at: now)
         if known.isEmpty, !store.mayHoldGates(among: keys) { return nil }
         let answer = await carryOut { [link] in await link.ask { try await $0.closedGate(among: keys, at: now) } }
-        guard case .answered(let gate) = answer else { return await memory.closedGate(among: keys, at: now) }
-        remember(gate, insteadOf: known, at: now)
-        return gate
-    }
-
-    /// Keeps a gate of the store in memory, so that it holds while the store does not answer; forgets what was opened.
-    private func remember(_ gate: SharedState.Gate?, insteadOf known: [SharedState.Gate], at now: Timestamp) {
-        for other in known {
-            // The store has told the latest of all: what would open later was opened there.
-            guard let gate else {
-                memory.open(other)
-                continue
-            }
-            let isLater =
-                switch (other.opensAt, gate.opensAt) {
-                case (_, nil): false
-                case (nil, _): true
-                case (let other?, let time?): other.elapsed(since: time) > Self.tolerance
-                }
-            if isLater { memory.open(other) }
+        return memory.withGates {
+            $0.closedGate(among: keys, by: answer ?? StoreLink.Answer.none, insteadOf: known, at: now)
         }
-        if let gate { memory.close(gate, at: now, tolerance: Self.tolerance) }
     }
 
     /// Closes a gate; one that is closed already stays closed until the later of the two times.
@@ -144,23 +122,17 @@ public final class SharedState: Sendable {
 
     private func askForLease(_ name: String, for duration: Duration) async -> SharedState.Lease? {
         let now = time.wallTime
-        // One that was granted while the store did not answer holds to its end, within this process.
-        if memory.holdsOwnLease(name, at: now) { return nil }
+        if memory.state.withLock({ $0.holdsOwnLease(name, at: now) }) { return nil }
         let claim = LeaseClaim()
-        let answer = await link.ask { store in
+        var answer = await link.ask { store in
             let lease = try await store.acquireLease(name, for: duration, at: now)
             // Granted when nobody waited for it any more: it would be held by nobody until it runs out.
             if let lease, !claim.grant(lease) { try? await store.releaseLease(lease) }
             return lease
         }
-        let lease: SharedState.Lease?
-        switch answer {
-        case .answered(let granted): lease = granted
-        case .none: lease = claim.abandon()
-        }
-        if let lease { memory.note(lease, until: now.advanced(by: duration)) }
-        if case .none = answer, lease == nil { return memory.acquireOwnLease(name, for: duration, at: now) }
-        return lease
+        // What came in the moment in which nobody waited for it any more is ours all the same.
+        if case .none = answer, let lease = claim.abandon() { answer = .answered(lease) }
+        return memory.state.withLock { $0.acquireLease(name, for: duration, by: answer, at: now) }
     }
 
     /// Extends a lease; false when it is not held any more.
@@ -171,12 +143,9 @@ public final class SharedState: Sendable {
         let answer = await carryOut { [link] in
             await link.ask { try await $0.extendLease(lease, for: duration, at: now) }
         }
-        guard case .answered(let isHeld) = answer else {
-            // If nobody can be asked, it holds within this process.
-            return await memory.extendLease(lease, for: duration, at: now)
+        return memory.state.withLock {
+            $0.extendLease(lease, for: duration, by: answer ?? StoreLink.Answer.none, at: now)
         }
-        if isHeld { memory.note(lease, until: now.advanced(by: duration)) } else { await memory.releaseLease(lease) }
-        return isHeld
     }
 
     /// Gives a lease back.

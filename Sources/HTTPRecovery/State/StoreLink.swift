@@ -8,18 +8,6 @@ final class StoreLink: Sendable {
         case none
     }
 
-    private struct State {
-        /// When the store may be asked again; nil while it answers.
-        var asksAgainAt: TimeSource.Instant?
-        /// When it stopped to answer.
-        var downAt: TimeSource.Instant?
-        var isHealing = false
-        var isShutDown = false
-        /// Grows whenever the store goes or comes back, so that a late failure is told from a new one.
-        var epoch: UInt64 = 0
-        var outage: StoreOutage
-    }
-
     let store: any RecoveryStore
     let timeout: Duration
     let overlay = RecordOverlay()
@@ -29,8 +17,6 @@ final class StoreLink: Sendable {
     private let state: Locked<State>
     private let onChange: @Sendable (SharedState.Health) -> Void
 
-    /// How long the store is left alone after it did not answer.
-    private static let pause: Duration = .seconds(1)
     /// How long before the store went a record of ours must have been seen there to be given back to one that has lost it.
     private static let recency: Duration = .seconds(60)
     /// A key to ask for if nothing is to be written; with no key at all a store may answer without its back end.
@@ -48,7 +34,7 @@ final class StoreLink: Sendable {
         self.timeout = timeout
         self.time = time
         self.onChange = onChange
-        self.state = Locked(State(outage: StoreOutage(store: store.name)))
+        self.state = Locked(State(store: store.name))
     }
 
     var health: SharedState.Health {
@@ -83,7 +69,7 @@ final class StoreLink: Sendable {
             if case .answered(let value) = await ask(question) { return value }
             let noted: Value? = try state.withLock { state throws(Failure) in
                 // In one step with the look at it: what is noted is written before the store is gone by again.
-                guard state.asksAgainAt != nil || state.isShutDown else { return nil }
+                guard state.isDown else { return nil }
                 return try note(&state.outage)
             }
             if let noted { return noted }
@@ -97,19 +83,8 @@ final class StoreLink: Sendable {
     ///
     /// If it did not answer of late, one caller a second tries it, and waits for that no longer than half the timeout.
     private func admission() async -> UInt64? {
-        enum Decision {
-            case asks(UInt64)
-            case doesNot, heals
-        }
         let now = time.now
-        let decision: Decision = state.withLock { state in
-            if state.isShutDown { return .doesNot }
-            guard let again = state.asksAgainAt else { return .asks(state.epoch) }
-            guard !state.isHealing, again <= now else { return .doesNot }
-            state.isHealing = true
-            return .heals
-        }
-        switch decision {
+        switch state.withLock({ $0.admit(at: now) }) {
         case .asks(let epoch): return epoch
         case .doesNot: return nil
         case .heals: return (try? await time.withAbandonment(after: timeout / 2) { await self.heal() }) ?? nil
@@ -122,14 +97,7 @@ final class StoreLink: Sendable {
     private func markDown(_ error: any Error, epoch: UInt64? = nil) {
         let reason = Self.reason(error, timeout: timeout)
         let now = time.now
-        let isNew = state.withLock { state in
-            guard !state.isShutDown, state.asksAgainAt == nil, epoch ?? state.epoch == state.epoch else { return false }
-            state.epoch += 1
-            state.asksAgainAt = now.advanced(by: Self.pause)
-            state.downAt = now
-            state.outage.reason = reason
-            return true
-        }
+        let isNew = state.withLock { $0.goDown(at: now, because: reason, epoch: epoch) }
         if isNew { onChange(.degraded(store: store.name, reason: reason)) }
     }
 
@@ -157,11 +125,7 @@ final class StoreLink: Sendable {
         } catch {
             let reason = Self.reason(error, timeout: timeout)
             let now = time.now
-            state.withLock { state in
-                state.isHealing = false
-                state.outage.reason = reason
-                state.asksAgainAt = now.advanced(by: Self.pause)
-            }
+            state.withLock { $0.stayDown(at: now, because: reason) }
             return nil
         }
         onChange(.available)
@@ -170,36 +134,25 @@ final class StoreLink: Sendable {
 
     /// Goes by the store again, if nothing is left to be written.
     private func finishHealing() -> UInt64? {
-        state.withLock { state in
-            guard state.outage.isEmpty, overlay.changes.isEmpty else { return nil }
-            state.isHealing = false
-            state.asksAgainAt = nil
-            state.downAt = nil
-            state.epoch += 1
-            return state.epoch
-        }
+        state.withLock { overlay.changes.isEmpty ? $0.comeBack() : nil }
     }
 
     /// Has all gates written that this process holds closed: the store may have come back empty.
     private func noteKnownGates() {
         let now = time.wallTime
-        let known = memory.gates.filter { $0.isClosed(at: now) }
-        state.withLock { state in
-            for gate in known { state.outage.close(gate, at: now) }
-        }
+        let known = memory.gates
+        state.withLock { $0.outage.close(known, at: now) }
     }
 
     private func writeGates() async throws {
-        let outage = state.withLock { $0.outage }
-        for key in outage.opened {
-            try await within { try await $0.open(key) }
-            state.withLock { _ = $0.outage.opened.remove(key) }
-        }
-        for (key, gate) in outage.closed {
-            let now = time.wallTime
-            if gate.isClosed(at: now) { try await within { try await $0.close(gate, at: now) } }
-            // Another may have closed it for longer meanwhile: that is for the next round.
-            state.withLock { if $0.outage.closed[key] == gate { $0.outage.closed[key] = nil } }
+        while let write = state.withLock({ $0.outage.next }) {
+            switch write {
+            case .open(let key): try await within { try await $0.open(key) }
+            case .close(let gate):
+                let now = time.wallTime
+                if gate.isClosed(at: now) { try await within { try await $0.close(gate, at: now) } }
+            }
+            state.withLock { $0.outage.remove(write) }
         }
     }
 
@@ -244,11 +197,7 @@ final class StoreLink: Sendable {
 
     /// Writes what is not written yet, if the store answers within the timeout, and asks it nothing more.
     func shutdown() async {
-        let heals = state.withLock { state in
-            guard state.asksAgainAt != nil, !state.isHealing, !state.isShutDown else { return false }
-            state.isHealing = true
-            return true
-        }
+        let heals = state.withLock { $0.beginLastHealing() }
         // In a task of its own: who shuts down is often cancelled already.
         await Task { [time, timeout] in
             if heals { _ = try? await time.withAbandonment(after: timeout) { await self.heal() } }

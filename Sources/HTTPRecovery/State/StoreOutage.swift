@@ -35,4 +35,27 @@ struct StoreOutage: Sendable {
         closed[key] = nil
         if opened.count < Self.limit { opened.insert(key) }
     }
+
+    /// Notes all gates that are closed, as far as this process knows.
+    mutating func close(_ known: [SharedState.Gate], at now: Timestamp) {
+        for gate in known where gate.isClosed(at: now) { close(gate, at: now) }
+    }
+
+    /// What the store is told.
+    enum Write: Sendable {
+        case open(SharedState.Gate.Key)
+        case close(SharedState.Gate)
+    }
+
+    /// What is to be written next: what was opened comes first.
+    var next: Write? { opened.first.map(Write.open) ?? closed.values.first.map(Write.close) }
+
+    /// Takes note that something is written.
+    mutating func remove(_ written: Write) {
+        switch written {
+        case .open(let key): opened.remove(key)
+        // Another may have closed it for longer meanwhile: that is for the next round.
+        case .close(let gate): if closed[gate.key] == gate { closed[gate.key] = nil }
+        }
+    }
 }

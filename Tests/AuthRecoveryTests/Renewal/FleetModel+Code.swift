@@ -1,9 +1,10 @@
 import HTTPRecovery
+import HTTPRecoveryTesting
 
 @testable import AuthRecovery
 
 // States that behave alike have the same code: what counts of times, versions and fences is their difference.
-extension FleetModel {
+extension FleetModel: ExploredState {
     /// What tells the state from others.
     var code: [UInt8] {
         var code: [UInt8] = []

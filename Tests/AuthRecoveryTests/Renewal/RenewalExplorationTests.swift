@@ -18,7 +18,7 @@ import Testing
         [rotating, .undeclared]
     )
     func threeProcessesLoseNothing(faults: FleetModel.Faults, reuse: RefreshTokenGrant.Reuse) async {
-        let exploration = await FleetExploration(from: FleetModel(FleetModel.Rules(reuse: reuse), faults))
+        let exploration = await Exploration(from: FleetModel(FleetModel.Rules(reuse: reuse), faults))
         #expect(exploration.violations == [])
         #expect(exploration.count > 1000)
     }
@@ -27,7 +27,7 @@ import Testing
     @Test(.timeLimit(.minutes(30)), arguments: [rotating, .undeclared])
     func whoWasStoppedDoesNoHarm(reuse: RefreshTokenGrant.Reuse) async {
         let faults = FleetModel.Faults(ticks: 3)
-        let exploration = await FleetExploration(from: FleetModel(FleetModel.Rules(reuse: reuse), faults, processes: 2))
+        let exploration = await Exploration(from: FleetModel(FleetModel.Rules(reuse: reuse), faults, processes: 2))
         #expect(exploration.violations == [])
         #expect(exploration.count > 10_000)
     }
@@ -62,7 +62,7 @@ import Testing
     func aClockThatIsWrongPresentsNothingTooLate(_ clock: Clock) async {
         let faults = FleetModel.Faults(ticks: clock.ticks)
         let model = FleetModel(clock.rules(), faults, processes: clock.processes, skew: clock.offset)
-        let exploration = await FleetExploration(from: model)
+        let exploration = await Exploration(from: model)
         #expect(exploration.violations == [])
         #expect(exploration.count > 1000)
     }
@@ -80,7 +80,7 @@ import Testing
     func aClockThatIsSetPresentsNothingTooLate(_ clock: Clock) async {
         let faults = FleetModel.Faults(ticks: clock.ticks, steps: 1, offsets: [clock.offset])
         let processes = ByteMutator.rounds(1) > 1 ? 3 : clock.processes
-        let exploration = await FleetExploration(from: FleetModel(clock.rules(), faults, processes: processes))
+        let exploration = await Exploration(from: FleetModel(clock.rules(), faults, processes: processes))
         #expect(exploration.violations == [])
         #expect(exploration.count > (clock.ticks == 0 ? 100 : 10_000))
     }
@@ -90,7 +90,7 @@ import Testing
     func aMarginThatIsMissingIsFound(offset: Int64) async {
         let rules = Clock(offset: offset).rules(.rotating(grace: .seconds(33)))
         let model = FleetModel(rules, FleetModel.Faults(), processes: 2, skew: offset)
-        let violations = await FleetExploration(from: model).violations
+        let violations = await Exploration(from: model).violations
         #expect(violations.contains { $0.contains("was presented again after the grace") } == (offset < 0))
     }
 }
