@@ -45,6 +45,9 @@ enum Verdict {
         case let error as ChannelError: word(for: error, facts)
         case let error as IOError: word(forErrno: error.errnoCode, facts)
         case let error as NIOSSLError: word(for: error, facts)
+        // No handshake's, but that of reading the files.
+        case BoringSSLError.unknownError where facts.wireAttempts == 0:
+            (.misconfigured, "a certificate file holds no certificate")
         case let error as BoringSSLError: tls(String(describing: error), facts)
         case let error as NIOSSLExtraError:
             if error == .failedToValidateHostname {
@@ -134,8 +137,6 @@ enum Verdict {
     /// What BoringSSL says is found by its word for a certificate that was not accepted.
     private static func tls(_ text: String, _ facts: TransferFacts) -> Word {
         if facts.wireAttempts > 0 { return lost(facts, "TLS failed") }
-        // Where certificates are read from.
-        if text.holds("PEM") { return (.misconfigured, "a certificate file holds no certificate") }
         return text.holds("CERTIFICATE_VERIFY_FAILED")
             ? (.certificateRejected, "the server's certificate is not trusted")
             : (.tlsFailed, "the TLS handshake failed")

@@ -128,7 +128,7 @@ extension HTTPResponseHead {
 extension TransportError {
     /// What was to be sent has been given up.
     static let gone = TransportError(.other, .neverSent, message: "the attempt had ended before it was sent")
-    static let noStatus = TransportError(.notHTTP, .answered, message: "the status cannot be one")
+    static let noStatus = TransportError(.notHTTP, .unknown, message: "the status cannot be one")
     static let headersTooLarge = TransportError(
         .headersTooLarge,
         .answered,
