@@ -96,7 +96,8 @@ enum AHCConformance {
 }
 
 /// What every transport has to do, done by this one.
-@Suite(.timeLimit(.minutes(30)))
+// A thousand rounds over HTTP/2, with a process for the TLS of each, take hours on a small machine.
+@Suite(.timeLimit(.minutes(30 + TransportConformance.roundsInEnvironment() / 4)))
 struct AHCConformanceTests {
     @Test(arguments: AHCConformance.lanes(areRepeated: true))
     func endsAtAnyMoment(_ lane: TransportConformance.Lane) async {

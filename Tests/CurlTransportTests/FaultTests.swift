@@ -61,6 +61,18 @@ struct FaultTests {
             code: .connectionLost,
             certainty: .unknown
         ),
+        Fault(
+            testDescription: "lengths that differ",
+            reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 2\r\n\r\nhello"),
+            code: .notHTTP,
+            certainty: .answered
+        ),
+        Fault(
+            testDescription: "a length that is none",
+            reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhello").then(.close),
+            code: .notHTTP,
+            certainty: .answered
+        ),
         Fault(testDescription: "endless headers", reply: .endlessHeaders, code: .headersTooLarge, certainty: .answered),
         Fault(
             testDescription: "endless header line",

@@ -46,6 +46,24 @@ struct ResponseHeadTests {
         #expect(HeadReception.read(text) == nil)
     }
 
+    /// Whoever takes another length than the server did reads a response where there is none.
+    @Test(arguments: [
+        (["5"], true), (["5", "5"], true), (["5, 5"], true), (["\t5 ", "05"], true), (["9223372036854775807"], true),
+        (["5", "2"], false), (["5, 2"], false), (["5,"], false), ([""], false), (["-1"], false), (["+5"], false),
+        (["5x"], false), (["5", "x", "5"], false), (["9223372036854775808"], false),
+        ([String(repeating: "9", count: 40)], false),
+    ])
+    func aLengthIsOne(values: [String], isOne: Bool) {
+        let fields = values.map { "Content-Length: \($0)\r\n" }.joined()
+        #expect((HeadReception.read("HTTP/1.1 200\r\n\(fields)\r\n") != nil) == isOne)
+        let interim = "HTTP/1.1 103\r\n\(fields)\r\nHTTP/1.1 200\r\ncontent-length: 7\r\n\r\n"
+        #expect(HeadReception.read(interim) != nil, "of another response")
+        for coded in ["\(fields)Transfer-Encoding: chunked\r\n", "transfer-encoding: chunked\r\n\(fields)"] {
+            #expect(HeadReception.read("HTTP/1.1 200\r\n\(coded)\r\n") != nil, "chunks say it")
+        }
+        #expect(HeadReception.read("HTTP/2 200\r\n\(fields)\r\n") != nil, "frames say it")
+    }
+
     @Test
     func oddFieldsAreLeftOut() throws {
         let text = "HTTP/2 200\nA: 1\n: x\nno colon\nB b: 2\n\u{e9}: 3\n  folded\nC:\t4 \nD: \u{1}\u{7f}\n\nE: 5\n"

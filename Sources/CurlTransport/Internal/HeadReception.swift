@@ -19,12 +19,17 @@ struct HeadReception {
     private(set) var isTooLarge = false
     /// Whether the fields frame the body, as far as libcurl does not say it: by chunks, or by HTTP/2.
     private(set) var isFramed = false
+    /// Whether nobody can tell how long the body is: lengths that differ, or one that is none, which libcurl passes over (RFC
+    /// 9110, section 8.6; RFC 9112, section 6.3).
+    private(set) var isMisframed = false
     /// Whether nothing has come of a header section, or of the next one.
     var isBetweenHeads: Bool { response == nil && !sawHead }
     /// What the status line says.
     private var response: HTTPResponse?
     /// The fields of the head, and after it those that follow the body.
     private var fields = FieldSection()
+    /// What Content-Length has said so far; and whether it has said anything else, or no length.
+    private var (length, isLengthInvalid): (Int?, Bool) = (nil, false)
     /// Bytes of all header sections so far, interim responses included.
     private var byteCount = 0
 
@@ -55,18 +60,48 @@ struct HeadReception {
         // The line ends in a line feed, and there is one.
         let isEmptyLine = unsafe line[0] == 0x0a || (line.count >= 2 && line[0] == 0x0d && line[1] == 0x0a)
         guard isEmptyLine else {
-            if unsafe line[0] | 0x20 == 0x74, unsafe Self.isTransferEncoding(line) { isFramed = true }
+            switch unsafe line[0] | 0x20 {
+            case 0x63: if let value = unsafe Self.value(of: "content-length", in: line) { unsafe noteLength(value) }
+            case 0x74: if unsafe Self.value(of: "transfer-encoding", in: line) != nil { isFramed = true }
+            default: break
+            }
             return unsafe fields.take(line, &known) ? .more : refuseSize()
         }
         let section = fields.finish()
         if sawStatus {
+            isMisframed = isLengthInvalid && !isFramed
+            if isMisframed { return .refused }
             response?.headerFields = section
             sawHead = true
             return .complete
         }
         // An interim response; the real one follows.
         response = nil
+        (length, isLengthInvalid) = (nil, false)
         return .more
+    }
+
+    /// Takes note of what a field says of the body's length; one that says the same twice is forgiven.
+    private mutating func noteLength(_ value: Slice<UnsafeBufferPointer<UInt8>>) {
+        var rest = unsafe value
+        while true {
+            let end = unsafe rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+            let said = unsafe Self.number(rest[..<end].trimmingOWS)
+            if said == nil || length ?? said != said { isLengthInvalid = true }
+            length = said
+            if unsafe end == rest.endIndex { return }
+            unsafe rest = rest[(end + 1)...]
+        }
+    }
+
+    private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        guard unsafe !digits.isEmpty else { return nil }
+        return unsafe digits.reduce(0 as Int?) { number, byte in
+            guard byte.isDigit, let number else { return nil }
+            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = tens.addingReportingOverflow(Int(byte - 0x30))
+            return isTooLarge || isLarger ? nil : sum
+        }
     }
 
     private mutating func refuseSize() -> Step {
@@ -87,10 +122,15 @@ struct HeadReception {
         return section.isEmpty ? nil : section
     }
 
-    private static func isTransferEncoding(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-        let name: StaticString = "transfer-encoding"
-        guard line.count > name.utf8CodeUnitCount else { return false }
-        return unsafe zip(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), line)
-            .allSatisfy { $0 == $1 | 0x20 }
+    /// What stands behind a field's name and its colon, if the line has that name, given in lower case.
+    private static func value(
+        of name: StaticString,
+        in line: UnsafeBufferPointer<UInt8>
+    ) -> Slice<UnsafeBufferPointer<UInt8>>? {
+        let count = name.utf8CodeUnitCount
+        guard line.count > count, unsafe line[count] == UInt8(ascii: ":"),
+            unsafe zip(UnsafeBufferPointer(start: name.utf8Start, count: count), line).allSatisfy({ $0 == $1 | 0x20 })
+        else { return nil }
+        return unsafe line.trimmingLine.dropFirst(count + 1)
     }
 }

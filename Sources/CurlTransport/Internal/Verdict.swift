@@ -40,6 +40,7 @@ enum Verdict {
     private static func word(for facts: TransferFacts) -> (TransportError.Code, isTransient: Bool?) {
         switch facts.ownReason {
         case .headersTooLarge: return (.headersTooLarge, nil)
+        case .misframed: return (.notHTTP, nil)
         case .requestBodyFailed: return (.requestBodyFailed, nil)
         case .sendLimitPassed: return (.sendLimitPassed, nil)
         case .expandsTooFar: return (.bodyTooLarge, nil)
@@ -93,6 +94,7 @@ enum Verdict {
     private static func message(for facts: TransferFacts) -> String {
         switch facts.ownReason {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"
+        case .misframed: return "the response's Content-Length is no length, or several"
         case .requestBodyFailed: return "the request's body failed or did not have its announced length"
         case .sendLimitPassed: return TransportError.tooLate.message
         case .expandsTooFar(let limit):

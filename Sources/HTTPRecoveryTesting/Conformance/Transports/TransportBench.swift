@@ -222,7 +222,8 @@ final class TransportBench: Sendable {
 }
 
 extension TransportConformance {
-    static func roundsInEnvironment() -> Int {
+    /// How often checks of cancellations and shutdowns repeat what they do.
+    package static func roundsInEnvironment() -> Int {
         guard let text = unsafe getenv("CONFORMANCE_ROUNDS"), let rounds = unsafe Int(String(cString: text)) else {
             return 1
         }
