@@ -1,3 +1,4 @@
+import HTTPRecovery
 import HTTPTypes
 
 /// What has come of a response's header section, line by line; a value without libcurl.
