@@ -1,10 +1,13 @@
 #if AsyncHTTPClient
-import AsyncHTTPClientTransport
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import NIOCore
+import NIOPosix
 import ProcessSupport
 import Testing
+
+@testable import AsyncHTTPClientTransport
 
 /// Answers that come while the client is in a state that it has no place for.
 @Suite(.timeLimit(.minutes(10)))
@@ -29,6 +32,28 @@ struct EarlyAnswerTests {
         // What was left of the connection is in nobody's way.
         #expect(try await transport.send(request, body: nil, options: AttemptOptions()).head.status == .ok)
         await transport.shutdown()
+    }
+
+    /// What waits for the request's end goes with its connection.
+    @Test
+    func nothingIsKeptOfAConnectionThatIsLostMeanwhile() async throws {
+        let gate = FaultServer.Gate()
+        let answer = FaultServer.Reply.answer(body: "ok").then(.wait(for: gate)).then(.reset)
+        let server = try FaultServer(plan: { _ in .answerWithoutReadingBodies }, reply: { _ in answer })
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        weak var kept: LoopPool?
+        do {
+            let pool = LoopPool(loop: loop, configuration: .init())
+            kept = pool
+            let request = try EncodedRequest(.to(server.authority, .post), body: Self.large, decompresses: true)
+            let transfer = Transfer(request: request, options: AttemptOptions(), pool: pool)
+            #expect(try await transfer.head().status == .ok)
+            gate.open()
+            while try await transfer.nextBytes() != nil {}
+            await pool.shutDown()
+        }
+        // The suite's time limit is against its being kept for good.
+        while kept != nil { try await loop.submit {}.get() }
     }
 
     @Test(.enabled(if: TLSFront.isAvailable), arguments: ["200", "204", "303", "401"], [true, false])

@@ -61,6 +61,10 @@ final class BodyGuard: ChannelInboundHandler {
         transfer?.endEarlyIfWhole()
     }
 
+    func handlerRemoved(context: ChannelHandlerContext) {
+        watched.end()
+    }
+
     func channelReadComplete(context: ChannelHandlerContext) {
         bytesAtOnce = 0
         context.fireChannelReadComplete()

@@ -88,6 +88,9 @@ final class WatchedConnection {
         held = body
     }
 
+    /// Forgets who waits, and whatever that has, since the connection is gone.
+    func end() { held = nil }
+
     /// The request's last part goes out; who has waited for it goes on when the client has come to its end with it.
     func requestHasEnded(on loop: any EventLoop) {
         isSending = false
