@@ -116,6 +116,7 @@ let package = Package(
                 .product("NIOPosix", of: "swift-nio", trait: "AsyncHTTPClient"),
                 .product("NIOSSL", of: "swift-nio-ssl", trait: "AsyncHTTPClient"),
                 .product("NIOHTTP2", of: "swift-nio-http2", trait: "AsyncHTTPClient"),
+                .product("NIOHPACK", of: "swift-nio-http2", trait: "AsyncHTTPClient"),
                 .product("NIOHTTPCompression", of: "swift-nio-extras", trait: "AsyncHTTPClient"),
             ]
         ),

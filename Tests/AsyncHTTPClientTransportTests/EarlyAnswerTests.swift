@@ -103,7 +103,7 @@ struct EarlyAnswerTests {
         #expect(error.code == .notHTTP && error.certainty == .unknown, "\(error)")
     }
 
-    @Test(.enabled(if: TLSFront.isAvailable), arguments: ["000", "050", "099", "20", "1000"])
+    @Test(.enabled(if: TLSFront.isAvailable), arguments: ["000", "050", "099", "20", "1000", "", " "])
     func aStatusThatIsNoneIsNoResponseOverHTTP2(status: String) async throws {
         let server = try FaultServer.http2 { stream, _ in
             .init(HTTP2Frame.headers(stream, status: status, endsStream: true))

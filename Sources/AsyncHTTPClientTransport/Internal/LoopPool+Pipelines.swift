@@ -27,6 +27,7 @@ extension LoopPool {
             let pipeline = channel.pipeline.syncOperations
             let watched = WatchedConnection(pool: self, scansHead: false)
             let codec = try pipeline.context(handlerType: HTTP2FramePayloadToHTTP1ClientCodec.self).handler
+            try pipeline.addHandler(StatusGuard(), position: .before(codec))
             try addHandlers(watched, to: pipeline, after: codec)
             guard let parent = channel.parent else { throw TransportError.shutDown }
             try parent.pipeline.syncOperations.handler(type: RefusalWatch.self).watch(channel, watched)
