@@ -185,6 +185,9 @@ final class SQLiteConnection: Sendable {
         guard case .open(let opened) = last else { return }
         await withCheckedContinuation { continuation in
             queue.async {
+                // A pool closes its readers last, and who only reads leaves the log beside the file; with them gone, whoever
+                // closes the file as the last one leaves the whole of it there.
+                opened.pool.invalidateReadOnlyConnections()
                 try? opened.pool.close()
                 continuation.resume()
             }

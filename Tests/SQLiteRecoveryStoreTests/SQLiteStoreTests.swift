@@ -54,6 +54,20 @@ import Darwin
         await again.shutdown()
     }
 
+    /// Whoever copies the file of a program that has ended has what it knew.
+    @Test func afterACleanEndTheFileIsWhole() async throws {
+        let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
+        _ = try await store.replaceRecord("a", version: nil, with: [1])
+        #expect(try await store.record("a")?.bytes == [1])
+        await store.shutdown()
+        #expect(Files.read(path + "-wal") == [])
+        let copy = directory.file("copy.db")
+        Files.write(Files.read(path), to: copy)
+        let again = SQLiteStore(path: copy, lockTimeout: .seconds(600))
+        #expect(try await again.record("a")?.bytes == [1])
+        await again.shutdown()
+    }
+
     @Test func aLinkOfOnesOwnIsFollowed() async throws {
         let link = directory.file("link.db")
         Files.link(link, to: path)
