@@ -69,7 +69,7 @@ import Testing
         }
 
         func notice(_ outcome: Outcome) async {
-            print(outcome.userMessage ?? "That did not work.")
+            print(outcome.userMessage ?? outcome.kind.userMessage)
         }
     }
 

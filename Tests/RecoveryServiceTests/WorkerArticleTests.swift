@@ -13,6 +13,14 @@ import Synchronization
 import Testing
 import UnixSignals
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 // The worker of the article "A worker, whole", word for word.
 
 /// What is done with the shop's orders, by fifty tasks.
@@ -181,17 +189,22 @@ func makeWorker(
     }
 
     /// Compiled alone: it would call a server.
-    private func program() async throws {
+    private func program() async {
         let logger = Logger(label: "orders")
-        let worker = try await makeWorker(
-            transport: CurlTransport(),
-            runtime: Runtime(store: SQLiteStore(path: "/var/lib/orders/state.db", namespace: "orders")),
-            observability: Observability(logger: logger),
-            base: "http://127.0.0.1:8080",
-            secret: Secret("service-secret"),
-            logger: logger
-        )
-        try await worker.run()
+        do {
+            let worker = try await makeWorker(
+                transport: CurlTransport(),
+                runtime: Runtime(store: SQLiteStore(path: "/var/lib/orders/state.db", namespace: "orders")),
+                observability: Observability(logger: logger),
+                base: "http://127.0.0.1:8080",
+                secret: Secret("service-secret"),
+                logger: logger
+            )
+            try await worker.run()
+        } catch {
+            logger.critical("the worker has ended", metadata: ["error": "\(error)"])
+            exit(1)
+        }
     }
 }
 #endif
