@@ -8,12 +8,12 @@ public enum FailureText {
     ///   - error: The failure.
     ///   - request: What was asked for, such as `GET https://api.example.com/items`.
     ///   - now: The wall time, from which the time to try again is told.
-    ///   - bound: The option that bounds the call's time. Default: `--deadline`.
+    ///   - bound: The limit of time that has ended the call or its last attempt, if one has. Default: that of the call.
     public static func lines(
         _ error: RecoveryError,
         request: String,
         now: Timestamp,
-        bound: String = "--deadline"
+        bound: TimeBound? = TimeBound(.call, setBy: "--deadline")
     ) -> [String] {
         var lines = ["\(request): \(what(error))"]
         if let why = why(error) { lines.append(why) }
@@ -125,21 +125,20 @@ public enum FailureText {
         return "Worth trying again at \(HumanTime.clock(at, now: now)), in \(HumanTime.text(at.elapsed(since: now)))."
     }
 
-    private static func advice(_ error: RecoveryError, _ bound: String) -> String? {
+    private static func advice(_ error: RecoveryError, _ bound: TimeBound?) -> String? {
         switch error.reason {
         case .methodNotIdempotent, .processedUnknown:
             "If sending it twice does no harm, use --replayable, or --idempotency-key auto if the server knows keys."
         case .budgetExhausted: "--budget-burst and --budget-ratio set the budget."
         case .breakerOpen: "--breaker says when a server is left alone."
-        case .deadlineWouldPass, .deadlinePassed: "\(bound) sets how long a request may take."
+        case .deadlineWouldPass, .deadlinePassed: bound?.advice
         case .waitExceedsLimit: "--max-wait sets the longest wait."
         default:
             switch error.outcome.transportError?.code {
             case .certificateRejected?: "--cacert FILE trusts another authority."
             case .cannotConnect?: "Is the server running, and the port right?"
             case .cannotResolve?: "Is the host name right?"
-            case .timedOut? where error.reason == .notRecoverable: "\(bound) sets how long a request may take."
-            case .timedOut?: "--attempt-timeout sets how long an attempt may take, its body included."
+            case .timedOut?: bound?.advice
             case .bodyTooLarge?: "--max-body sets the limit; what a compressed body expands to has one of its own."
             default: remedy(error.remedies.first)
             }

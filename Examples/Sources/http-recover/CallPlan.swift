@@ -49,6 +49,22 @@ struct CallPlan: Sendable {
         return settings.deadline.map { limit < $0 } ?? true
     }
 
+    /// The limits of time and what sets each, the call's first; what is not written on the command line, a policy may have.
+    var timeLimits: [(bound: TimeBound, time: Duration?)] {
+        func name(_ option: String, _ value: Seconds?, _ key: String) -> String {
+            value == nil && recovery.policy != nil ? "The policy's \(key)" : option
+        }
+        let deadline = settings.deadline == nil ? "--deadline" : name("--deadline", recovery.deadline, "deadline_s")
+        let attempt = name("--attempt-timeout", recovery.attemptTimeout, "attempt_timeout_s")
+        let idleness = name("--idle-timeout", recovery.idleTimeout, "idle_timeout_s")
+        return [
+            (TimeBound(.call, setBy: deadline), settings.deadline),
+            (TimeBound(.connection, setBy: "--connect-timeout"), transport.connectTimeout),
+            (TimeBound(.attempt, setBy: attempt), settings.timeout.limit),
+            (TimeBound(.idleness, setBy: idleness), settings.idleTimeout),
+        ]
+    }
+
     /// Whether redirects are followed.
     var followsRedirects: Bool { redirects != nil }
 

@@ -52,6 +52,14 @@ enum TransportPlan: Sendable {
     case curl(CurlTransport.Configuration)
     case ahc(AsyncHTTPClientTransport.Configuration)
 
+    /// The time that a connection may take.
+    var connectTimeout: Duration {
+        switch self {
+        case .curl(let configuration): configuration.connectTimeout
+        case .ahc(let configuration): configuration.connectTimeout
+        }
+    }
+
     /// The transport.
     func makeTransport() -> any HTTPTransport {
         switch self {

@@ -292,11 +292,13 @@ final class Runner: Sendable {
         return "POST \(endpoint.url)"
     }
 
-    /// The option whose time has run out, if one's has: an attempt that was cut off was so by the call's.
-    private func bound(of error: RecoveryError) -> String {
+    /// The limit of time that has ended a call or its last attempt, if one has.
+    private func bound(of error: RecoveryError) -> TimeBound? {
         let isCutOff = error.kind == .timedOut && error.outcome.transportError?.code != .sendLimitPassed
-        if plan.retriesEndFirst, !isCutOff { return "--retry-max-time" }
-        return plan.recovery.deadline == nil && plan.settings.deadline != nil ? "The policy's deadline_s" : "--deadline"
+        if plan.retriesEndFirst, !isCutOff { return TimeBound(.call, setBy: "--retry-max-time") }
+        let limits = plan.timeLimits
+        if [.deadlineWouldPass, .deadlinePassed].contains(error.reason) { return limits.first?.bound }
+        return TimeBound.ending(error, among: limits)
     }
 
     /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.

@@ -19,6 +19,7 @@ extension CurlHabit {
             difference: lines
         ),
         CurlHabit("-o", ["-o", "-", "-o", "-", "URL/x", "URL/y"], output: "hellohello", requests: 2),
+        CurlHabit("-o", ["-o", "-", "URL/x", "URL/y"], output: "hellohello", requests: 2),
         CurlHabit(
             "-o",
             ["-o", "one", "-o", "two", "URL/x"],

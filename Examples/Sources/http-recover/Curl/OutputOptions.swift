@@ -102,6 +102,8 @@ struct OutputOptions: ParsableArguments {
         guard places.count <= urls.count else {
             throw InvalidOption("there are more -o and -O than URLs: each takes the body of one, not of several")
         }
+        // Whoever wants one of the bodies there wants the others that have no place of their own there too, as in curl.
+        let showsAll = isSingle || include || head || places.contains(.standardOutput)
         var targets: [BodyPlace] = []
         for (index, url) in urls.enumerated() {
             let isNamed = index < places.count
@@ -110,7 +112,7 @@ struct OutputOptions: ParsableArguments {
             } else if isNamed || remoteNameAll {
                 targets.append(inDirectory(.file(try Self.remoteName(of: url))))
             } else {
-                targets.append(isSingle || include || head ? .standardOutput : .nowhere)
+                targets.append(showsAll ? .standardOutput : .nowhere)
             }
         }
         return targets
