@@ -90,6 +90,40 @@ struct URLSessionConformanceTests {
         #expect(TransportConformance.needlessExclusions(of: subject) == [])
     }
 
+    /// Of what each exclusion leaves out something fails, in one of twenty tries; what would end the program is not tried.
+    @Test(
+        .enabled(if: ProcessInfo.processInfo.environment["CI_THOROUGH"] != nil, "most of them hang"),
+        arguments: [alone, sharing]
+    )
+    func whatIsExcludedFails(_ subject: TransportUnderTest) async {
+        let shares = subject.name == Self.sharing.name
+        func subjectExcluding(_ pattern: String) -> TransportUnderTest {
+            TransportUnderTest(
+                name: subject.name,
+                abilities: subject.abilities,
+                addedFields: subject.addedFields,
+                exclusions: [pattern: ""],
+                patience: .seconds(10)
+            ) { _ in URLSessionTransport(sharesConnections: shares) }
+        }
+        let patterns = subject.exclusions.map { (subject: subjectExcluding($0.key), reason: $0.value) }
+        var outgrown: [String] = []
+        for (pattern, reason) in patterns where !reason.hasSuffix("ends the program") {
+            var fails = false
+            for check in TransportConformance.checks where !fails && check.abilities.isSubset(of: subject.abilities) {
+                let reasons = patterns.filter { $0.subject.reasonForExcluding(check.id) != nil }.map(\.reason)
+                guard pattern.reasonForExcluding(check.id) != nil,
+                    !reasons.contains(where: { $0.hasSuffix("ends the program") })
+                else { continue }
+                for _ in 0..<20 where !fails {
+                    do { try await check(pattern) } catch { fails = true }
+                }
+            }
+            if !fails { outgrown += pattern.exclusions.keys }
+        }
+        #expect(outgrown == [], "they pass: \(outgrown)")
+    }
+
     /// The article's parts are compiled here, and its tables are what is excluded.
     @Test func theArticleIsThis() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
