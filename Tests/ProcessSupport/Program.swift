@@ -1,3 +1,5 @@
+import HTTPRecovery
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
