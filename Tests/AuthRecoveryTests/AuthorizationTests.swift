@@ -87,6 +87,7 @@ import Testing
         let error = await #expect(throws: RecoveryError.self) { try await bench.send() }
         #expect(error?.cause as? Credentials.StoreError == Credentials.StoreError("the disk is gone"))
         #expect(error?.kind == .misconfigured)
+        #expect(error?.description == "misconfigured reason=not_recoverable attempts=0 cause=StoreError")
         #expect(bench.transport.received.isEmpty)
     }
 }

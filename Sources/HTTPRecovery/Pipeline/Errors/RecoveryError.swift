@@ -88,7 +88,7 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
 
     /// A line for logs.
     ///
-    /// It holds words, numbers and the provider's code; no message, header, body or URL.
+    /// It holds words, numbers, the provider's code and the type of what is behind it; no message, header, body or URL.
     public var description: String {
         var parts = [outcome.kind.rawValue, "reason=\(reason)"]
         if let status = outcome.status { parts.append("status=\(status)") }
@@ -100,6 +100,8 @@ public struct RecoveryError: Error, Sendable, CustomStringConvertible {
         if let retryAfter { parts.append("retry_after=\(retryAfter)") }
         if let traceID = outcome.traceID?.loggable { parts.append("trace_id=\(traceID)") }
         parts.append("attempts=\(history.attempts.count)")
+        // Such as a store that does not answer, of which nothing else here tells.
+        if let cause, !(cause is RecoveryError) { parts.append("cause=\(type(of: cause))") }
         return parts.joined(separator: " ")
     }
 }
