@@ -38,17 +38,20 @@ public struct TimeBound: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - error: What the call failed with.
+    ///   - time: How long the call has taken, with what it has read of a body.
     ///   - limits: The limits, the widest first; nil is none.
     /// - Returns: The first whose time was over; nil if none's was, or no limit has ended the attempt.
-    public static func ending(_ error: RecoveryError, among limits: [(bound: Self, time: Duration?)]) -> Self? {
-        guard let failure = error.outcome.transportError, failure.code == .timedOut,
-            let attempt = error.history.attempts.last
-        else { return nil }
-        let call = error.history.attempts.reduce(error.history.waited) { $0.saturatingAdding($1.elapsed) }
-        return limits.first { bound, time in
-            guard let time, bound.scope != .connection || failure.certainty == .neverSent else { return false }
+    public static func ending(
+        _ error: RecoveryError,
+        after time: Duration,
+        among limits: [(bound: Self, time: Duration?)]
+    ) -> Self? {
+        guard let failure = error.outcome.transportError, failure.code == .timedOut else { return nil }
+        let before = error.history.attempts.dropLast().reduce(error.history.waited) { $0.saturatingAdding($1.elapsed) }
+        return limits.first { bound, limit in
+            guard let limit, bound.scope != .connection || failure.certainty == .neverSent else { return false }
             // Transports count in milliseconds, by a clock of their own.
-            return (bound.scope == .call ? call : attempt.elapsed) >= time * 0.95
+            return (bound.scope == .call ? time : time - before) >= limit * 0.95
         }?.bound
     }
 }

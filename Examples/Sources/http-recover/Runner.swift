@@ -240,12 +240,14 @@ final class Runner: Sendable {
         _ place: CallOutput
     ) async -> CallResult {
         let name = "\(request.method) \(request.redactedURL)"
+        let began = time.now
         do {
             let response = try await client.send(request, body: plan.body, options: options)
             try await place.finish()
             if plan.total == 1 { hint(at: response) }
             return CallResult(status: response.status.code, exit: .ofRequest(response.outcome))
         } catch let error as RecoveryError {
+            let bound = bound(of: error, after: began.duration(to: time.now))
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
                 return CallResult(exit: .badInput, message: ["\(failure)"])
             }
@@ -256,7 +258,7 @@ final class Runner: Sendable {
             var lines: [ScreenText] = []
             if !isUnread {
                 let subject = renewal ?? name
-                lines = FailureText.lines(error, request: subject, now: time.wallTime, bound: bound(of: error))
+                lines = FailureText.lines(error, request: subject, now: time.wallTime, bound: bound)
                     .map { ScreenText($0) }
                 if renewal != nil, let status = error.history.attempts.last?.status {
                     lines.append(
@@ -293,12 +295,12 @@ final class Runner: Sendable {
     }
 
     /// The limit of time that has ended a call or its last attempt, if one has.
-    private func bound(of error: RecoveryError) -> TimeBound? {
+    private func bound(of error: RecoveryError, after taken: Duration) -> TimeBound? {
         let isCutOff = error.kind == .timedOut && error.outcome.transportError?.code != .sendLimitPassed
         if plan.retriesEndFirst, !isCutOff { return TimeBound(.call, setBy: "--retry-max-time") }
         let limits = plan.timeLimits
         if [.deadlineWouldPass, .deadlinePassed].contains(error.reason) { return limits.first?.bound }
-        return TimeBound.ending(error, among: limits)
+        return TimeBound.ending(error, after: taken, among: limits)
     }
 
     /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.
