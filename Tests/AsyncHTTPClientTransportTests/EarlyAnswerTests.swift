@@ -103,6 +103,13 @@ struct EarlyAnswerTests {
         #expect(error.code == .notHTTP && error.certainty == .unknown, "\(error)")
     }
 
+    @Test func aSwitchToAnotherProtocolIsNoResponse() async throws {
+        let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+        let server = try FaultServer(.raw(head).then(.stall))
+        let error = try await AsyncHTTPClientTransport.patient().failure(.to(server.authority))
+        #expect(error.code == .notHTTP && error.certainty == .answered, "\(error)")
+    }
+
     @Test(.enabled(if: TLSFront.isAvailable), arguments: ["000", "050", "099", "20", "1000", "", " "])
     func aStatusThatIsNoneIsNoResponseOverHTTP2(status: String) async throws {
         let server = try FaultServer.http2 { stream, _ in

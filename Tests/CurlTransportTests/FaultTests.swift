@@ -73,6 +73,12 @@ struct FaultTests {
             code: .notHTTP,
             certainty: .answered
         ),
+        Fault(
+            testDescription: "a switch to another protocol",
+            reply: .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n").then(.stall),
+            code: .notHTTP,
+            certainty: .answered
+        ),
         Fault(testDescription: "endless headers", reply: .endlessHeaders, code: .headersTooLarge, certainty: .answered),
         Fault(
             testDescription: "endless header line",

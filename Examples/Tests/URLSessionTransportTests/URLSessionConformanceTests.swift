@@ -35,6 +35,7 @@ struct URLSessionConformanceTests {
         "headers/interim/*": "an interim response is taken for the response, and the transfer never ends",
         "reuse/after/interim": "an interim response is taken for the response, and the transfer never ends",
         "faults/closed-after-interim/*": "an interim response is taken for the response",
+        "faults/switched-protocol/*": "a switch to another protocol is taken for the response",
         "faults/endless-interim/*": "an interim response is taken for the response, and the transfer never ends",
         "headers/request/framing": "bodies are collected before they are sent",
         "cancellation/upload": "bodies are collected before they are sent",

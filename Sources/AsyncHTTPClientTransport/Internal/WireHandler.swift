@@ -86,7 +86,11 @@ final class WireHandler: ChannelDuplexHandler {
         if case .head(let head) = part, let transfer {
             // The client would take it for an interim response, and end the program with the response.
             guard head.status.code >= 100 else { return context.fireErrorCaught(TransportError.noStatus) }
-            let isFinal = head.status.code >= 200 || head.status == .switchingProtocols
+            let isFinal = head.status.code >= 200
+            if head.status == .switchingProtocols {
+                transfer.facts.sawStatus = true
+                return context.fireErrorCaught(TransportError.switchedProtocol)
+            }
             headerBytes += head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
             if isFinal { transfer.facts.sawStatus = true }
             guard headerBytes <= watched.pool.configuration.maxHeaderBytes else {
@@ -129,6 +133,12 @@ extension TransportError {
     /// What was to be sent has been given up.
     static let gone = TransportError(.other, .neverSent, message: "the attempt had ended before it was sent")
     static let noStatus = TransportError(.notHTTP, .unknown, message: "the status cannot be one")
+    /// RFC 9110, section 15.2.2: nobody has asked for another protocol.
+    static let switchedProtocol = TransportError(
+        .notHTTP,
+        .answered,
+        message: "the server has switched to a protocol that nobody asked for"
+    )
     static let headersTooLarge = TransportError(
         .headersTooLarge,
         .answered,

@@ -14,15 +14,23 @@ struct HeadReception {
         case refused
     }
 
+    /// What makes a response none that libcurl takes for one, or waits for.
+    enum Defect: Sendable, Hashable {
+        /// Nobody can tell how long the body is: lengths that differ, or one that is none (RFC 9110, section 8.6; RFC 9112,
+        /// section 6.3).
+        case length
+        /// The connection speaks something else from here on, which nobody asked for (RFC 9110, section 15.2.2).
+        case switchedProtocol
+    }
+
     /// Whether the status line of a final (not 1xx) response has come, and the empty line after the header section.
     private(set) var (sawStatus, sawHead) = (false, false)
     /// Whether the header section has grown past the limit.
     private(set) var isTooLarge = false
     /// Whether the fields frame the body, as far as libcurl does not say it: by chunks, or by HTTP/2.
     private(set) var isFramed = false
-    /// Whether nobody can tell how long the body is: lengths that differ, or one that is none, which libcurl passes over (RFC
-    /// 9110, section 8.6; RFC 9112, section 6.3).
-    private(set) var isMisframed = false
+    /// What libcurl passes over, and makes the response none.
+    private(set) var defect: Defect?
     /// Whether nothing has come of a header section, or of the next one.
     var isBetweenHeads: Bool { response == nil && !sawHead }
     /// What the status line says.
@@ -53,7 +61,10 @@ struct HeadReception {
         if response == nil {
             guard let status = unsafe known.head(line) else { return .refused }
             let code = status.status.code
-            sawStatus = code >= 200
+            // No response follows one that switches protocols.
+            if code == 101 { defect = .switchedProtocol }
+            sawStatus = code >= 200 || code == 101
+            guard defect == nil else { return .refused }
             isFramed = unsafe !line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2f, 0x31])
             response = status
             return .more
@@ -70,8 +81,8 @@ struct HeadReception {
         }
         let section = fields.finish()
         if sawStatus {
-            isMisframed = isLengthInvalid && !isFramed
-            if isMisframed { return .refused }
+            if isLengthInvalid, !isFramed { defect = .length }
+            guard defect == nil else { return .refused }
             response?.headerFields = section
             sawHead = true
             return .complete

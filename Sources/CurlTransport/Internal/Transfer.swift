@@ -239,7 +239,7 @@ final class Transfer: @unchecked Sendable {
             facts.sawStatus = reception.head.sawStatus
             facts.sawHead = reception.head.sawHead
             if reception.head.isTooLarge { facts.ownReason = .headersTooLarge }
-            if reception.head.isMisframed { facts.ownReason = .misframed }
+            if let defect = reception.head.defect { facts.ownReason = .noResponse(defect) }
         }
     }
 

@@ -4,8 +4,8 @@ struct TransferFacts: Sendable, Hashable {
     enum OwnReason: Sendable, Hashable {
         /// The header section grew past the limit.
         case headersTooLarge
-        /// The header section says different things about the body's length, or nothing that is one.
-        case misframed
+        /// The header section makes it no response.
+        case noResponse(HeadReception.Defect)
         /// The request body's stream threw, or brought another number of bytes than it announced.
         case requestBodyFailed
         /// The request could not leave before its send limit.

@@ -40,7 +40,7 @@ enum Verdict {
     private static func word(for facts: TransferFacts) -> (TransportError.Code, isTransient: Bool?) {
         switch facts.ownReason {
         case .headersTooLarge: return (.headersTooLarge, nil)
-        case .misframed: return (.notHTTP, nil)
+        case .noResponse: return (.notHTTP, nil)
         case .requestBodyFailed: return (.requestBodyFailed, nil)
         case .sendLimitPassed: return (.sendLimitPassed, nil)
         case .expandsTooFar: return (.bodyTooLarge, nil)
@@ -94,7 +94,8 @@ enum Verdict {
     private static func message(for facts: TransferFacts) -> String {
         switch facts.ownReason {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"
-        case .misframed: return "the response's Content-Length is no length, or several"
+        case .noResponse(.length): return "the response's Content-Length is no length, or several"
+        case .noResponse(.switchedProtocol): return "the server has switched to a protocol that nobody asked for"
         case .requestBodyFailed: return "the request's body failed or did not have its announced length"
         case .sendLimitPassed: return TransportError.tooLate.message
         case .expandsTooFar(let limit):

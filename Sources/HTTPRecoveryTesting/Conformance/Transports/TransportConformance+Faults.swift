@@ -92,6 +92,12 @@ extension TransportConformance {
             [.connectionLost, .truncated],
             [.unknown]
         ),
+        Fault(
+            "switched-protocol",
+            .reply(.raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n").then(.stall)),
+            [.notHTTP],
+            [.answered, .unknown]
+        ),
         Fault("reset-in-body", .reply(.resetInBody), [.connectionLost, .truncated], [.answered, .unknown]),
         Fault("short-body", .reply(.shortBody), [.truncated, .connectionLost], [.answered]),
         Fault("truncated-chunks", .reply(.truncatedChunks), [.truncated, .connectionLost], [.answered]),
