@@ -70,8 +70,10 @@ public enum Program {
                 """
         }
         let full = command.fullMessage(for: error)
-        guard full.hasPrefix("Error: Unexpected argument") else { return full }
-        // Of a misspelt option the value is seen first, which stands there alone.
+        guard full.hasPrefix("Error: Unexpected argument") || full.contains("is invalid for '<command>'") else {
+            return full
+        }
+        // Of a misspelt option the value is seen first, which stands there alone, or for the command.
         for index in arguments.indices where !arguments[index].hasPrefix("-") {
             var rest = arguments
             rest.remove(at: index)

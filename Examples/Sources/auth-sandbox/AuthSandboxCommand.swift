@@ -122,7 +122,8 @@ struct AuthSandboxCommand: ParsableCommand {
     private func loadScenario() throws -> SandboxScenario {
         guard let scenario else { return .standard }
         guard let text = Output.contents(of: scenario) else {
-            Output.complain("\(scenario): cannot be read")
+            // The call that failed was the last one.
+            Output.complain("\(scenario): cannot be read: \(unsafe String(cString: strerror(errno)))")
             throw ExitCode(65)
         }
         do {

@@ -21,7 +21,12 @@ struct PolicyFile: Sendable {
     /// Reads a file; `-` is standard input.
     init(contentsOf path: String) throws {
         let bytes = try RequestInput.bytes(ofFile: path, limit: 1 << 20)
-        guard let json = try? JSONValue(parsing: bytes) else { throw Invalid(path, "the file is no JSON") }
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: bytes)
+        } catch {
+            throw Invalid(path, bytes.isEmpty ? "the file is no JSON: it is empty" : "the file is no JSON: \(error)")
+        }
         if let key = json.repeatedKey { throw Invalid(path, "the key \"\(key)\" stands there twice") }
         do {
             try self.init(json)

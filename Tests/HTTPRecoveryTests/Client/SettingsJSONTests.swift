@@ -85,7 +85,7 @@ import Testing
     @Test(
         arguments: [
             (#"{"retries": 3}"#, "retries", #"the policy has the unknown key "retries""#),
-            (#"{"budget": {"rato": 1}}"#, "budget.rato", #"budget has the unknown key "rato""#),
+            (#"{"budget": {"rato": 1}}"#, "budget.rato", #"budget has the unknown key "rato"; known are "#),
             (#"{"max_attempts": 0}"#, "max_attempts", "max_attempts is no whole number of at least 1"),
             (#"{"budget": {"ratio": 2}}"#, "budget.ratio", "budget.ratio has to be 0 to 1"),
             (

@@ -266,7 +266,11 @@ import Testing
 
     @Test(
         arguments: [
-            ("[]", "the scenario is no object"), (#"{"calls": [], "x": 1}"#, #"the scenario has the unknown key "x""#),
+            ("[]", "the scenario is no object"),
+            (
+                #"{"calls": [], "x": 1}"#,
+                #"the scenario has the unknown key "x"; known are calls, name, options, random"#
+            ),
             (#"{"options": {}}"#, "the scenario has no calls"),
             (
                 #"{"options": {"max_attempts": 0}, "calls": []}"#,

@@ -112,7 +112,7 @@ struct Report: Sendable {
                     + "An answer is needed (\(error.key.rawValue)), and there is none left to give."
                     + Self.told(error.task),
                 remedies: [Outcome.Remedy.askUser.rawValue],
-                advice: error.key == .webauthn ? Self.keyAdvice : nil
+                advice: Self.advice(on: error.key)
             )
             return Report(
                 provider: provider,
@@ -154,9 +154,16 @@ struct Report: Sendable {
         task.map { " The session is there, and waits for \($0)." } ?? ""
     }
 
-    /// How a passkey or a security key is answered with.
-    private static let keyAdvice =
-        "--software-key FILE answers with a key in software; --answers can hold what another key has answered."
+    /// Where an answer comes from that nobody gives.
+    private static func advice(on key: Factor.Key) -> String {
+        switch key {
+        // A passkey or a security key.
+        case .webauthn:
+            "--software-key FILE answers with a key in software; --answers can hold what another key has answered."
+        case .password: "A terminal is asked; else --password-stdin reads it, and --answers FILE can hold it."
+        default: "A terminal is asked; else --answers FILE can hold it."
+        }
+    }
 
     private static func advice(on error: RecoveryError, of provider: String?, isAboutPath: Bool) -> String? {
         if error.outcome.transportError?.code == .certificateRejected {

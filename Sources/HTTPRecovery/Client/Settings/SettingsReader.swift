@@ -16,7 +16,11 @@ package struct SettingsReader {
         var values: [String: JSONValue] = [:]
         for member in members {
             guard keys.contains(member.key) else {
-                throw Failure(key: prefix + member.key, "\(place) has the unknown key \"\(member.key)\"")
+                let known = keys.sorted().joined(separator: ", ")
+                throw Failure(
+                    key: prefix + member.key,
+                    "\(place) has the unknown key \"\(member.key)\"; known are \(known)"
+                )
             }
             values[member.key] = member.value
         }
