@@ -153,6 +153,7 @@ struct UsageTests {
             "Unknown option '--identifer'. Did you mean '--identifier'?"
         ), ("http-recover", ["--max-atempts", "3", "http://127.0.0.1:1"], "Unknown option '--max-atempts'"),
         ("auth-client", ["sign-in", "--provider", "auth0", "--tenant", "x"], "Unknown option '--tenant'"),
+        ("auth-client", ["--pasword-env", "NOPE", "sign-in"], "Unknown option '--pasword-env'"),
         ("auth-client", ["sign-in", "--bas-url=x"], "Unknown option '--bas-url'. Did you mean '--base-url'?"),
         ("auth-client", ["sign-in", "more"], "Unexpected argument 'more'"),
         ("auth-client", ["sign-in"], "--provider is missing: whose server it is (clerk, oauth, okta, forgerock"),
