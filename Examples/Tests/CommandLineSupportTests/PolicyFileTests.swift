@@ -61,7 +61,8 @@ struct PolicyFileTests {
     }
 
     @Test(arguments: [
-        ("", "the file is no JSON: it is empty"), ("{]", "the file is no JSON: "), ("[]", "the policy is no object"), ("{\u{301}", "the file is no JSON"),
+        ("", "the file is no JSON: it is empty"), ("{]", "the file is no JSON: "), ("[]", "the policy is no object"),
+        ("{\u{301}", "the file is no JSON"),
         (#"{"max_attemps": 3}"#, #"unknown key "max_attemps""#),
         (#"{"breaker": {"open_s": "soon"}}"#, #"breaker.open_s "soon" is no time"#),
         (#"{"max_attempts": 0}"#, "max_attempts is no whole number of at least 1"),
