@@ -34,7 +34,6 @@ struct URLSessionConformanceTests {
         "headers/response/blanks": "a field with blanks alone fails the transfer",
         "headers/interim/*": "an interim response is taken for the response, and the transfer never ends",
         "reuse/after/interim": "an interim response is taken for the response, and the transfer never ends",
-        "faults/closed-after-interim/*": "an interim response is taken for the response",
         "faults/switched-protocol/*": "a switch to another protocol is taken for the response",
         "faults/endless-interim/*": "an interim response is taken for the response, and the transfer never ends",
         "headers/request/framing": "bodies are collected before they are sent",
@@ -109,7 +108,10 @@ struct URLSessionConformanceTests {
         }
         let patterns = subject.exclusions.map { (subject: subjectExcluding($0.key), reason: $0.value) }
         var outgrown: [String] = []
+        // It happens too seldom to be waited for.
+        let seldom = ["faults/reset-at-once/*/new"]
         for (pattern, reason) in patterns where !reason.hasSuffix("ends the program") {
+            if seldom == Array(pattern.exclusions.keys) { continue }
             var fails = false
             for check in TransportConformance.checks where !fails && check.abilities.isSubset(of: subject.abilities) {
                 let reasons = patterns.filter { $0.subject.reasonForExcluding(check.id) != nil }.map(\.reason)
