@@ -4,9 +4,13 @@ public import HTTPRecovery
 public struct TimeBound: Sendable, Hashable {
     /// What is limited.
     public enum Scope: Sendable, Hashable {
+        /// The time of a call, with everything.
         case call
+        /// The time of an attempt, its body included.
         case attempt
+        /// The time in which nothing moves.
         case idleness
+        /// The time until there is a connection.
         case connection
     }
 

@@ -54,7 +54,7 @@ struct CallPlan: Sendable {
         func name(_ option: String, _ value: Seconds?, _ key: String) -> String {
             value == nil && recovery.policy != nil ? "The policy's \(key)" : option
         }
-        let deadline = settings.deadline == nil ? "--deadline" : name("--deadline", recovery.deadline, "deadline_s")
+        let deadline = name("--deadline", recovery.deadline, "deadline_s")
         let attempt = name("--attempt-timeout", recovery.attemptTimeout, "attempt_timeout_s")
         let idleness = name("--idle-timeout", recovery.idleTimeout, "idle_timeout_s")
         return [

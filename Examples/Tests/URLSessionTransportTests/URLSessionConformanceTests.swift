@@ -13,6 +13,7 @@ struct URLSessionConformanceTests {
         abilities: [.decompresses],
         addedFields: added,
         exclusions: exclusions.merging(ofConnectionsOfTheirOwn) { first, _ in first }
+            .merging(neverTried) { first, _ in first }
     ) { _ in URLSessionTransport() }
 
     static let sharing = TransportUnderTest(
@@ -20,6 +21,7 @@ struct URLSessionConformanceTests {
         abilities: [.decompresses],
         addedFields: added,
         exclusions: exclusions.merging(ofSharedConnections) { first, _ in first }
+            .merging(neverTried) { first, _ in first }.merging(seldom) { first, _ in first }
     ) { _ in URLSessionTransport(sharesConnections: true) }
 
     private static let added: Set<String> = [
@@ -53,6 +55,10 @@ struct URLSessionConformanceTests {
         "tls/*": "a failed handshake has no code of its own, so nothing proves that the request was not sent",
         "faults/endless-headers/*": "a header section that is too large has no code of its own",
         "faults/endless-header-line/*": "a header section that is too large has no code of its own",
+    ]
+
+    /// What ends the whole program.
+    private static let neverTried = [
         "responses/raw/trailers": "a response with trailers ends the program",
         "faults/closed-in-header/*": "a response that breaks off in its header section ends the program",
         "faults/closed-before-empty-line/*": "a response that breaks off in its header section ends the program",
@@ -68,9 +74,13 @@ struct URLSessionConformanceTests {
         "connect/*": "a connection that fails may be the session's second try, so it proves nothing",
         "once/lost/*/reused": "a request on a connection that dies is sent again, or hangs if it has a body",
         "faults/*/*/reused": "a request on a connection that dies is sent again, or hangs if it has a body",
-        "faults/reset-at-once/*/new": "what is reset at once may be tried again",
         "reuse/closed-while-idle": "a request on a connection that dies is sent again, or hangs if it has a body",
         "reuse/unsolicited": "what nobody asked for is taken for an answer",
+    ]
+
+    /// What fails too seldom to be waited for.
+    private static let seldom = [
+        "faults/reset-at-once/*/new": "what is reset at once may be tried again",
         "streaming/dropped-flood": "a body that floods in is read to its end",
     ]
 
@@ -90,41 +100,33 @@ struct URLSessionConformanceTests {
         #expect(TransportConformance.needlessExclusions(of: subject) == [])
     }
 
-    /// Of what each exclusion leaves out something fails, in one of twenty tries; what would end the program is not tried.
+    /// Of what each exclusion leaves out something fails, in one of twenty tries.
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["CI_THOROUGH"] != nil, "most of them hang"),
-        arguments: [alone, sharing]
+        arguments: [(alone, ofConnectionsOfTheirOwn), (sharing, ofSharedConnections)]
     )
-    func whatIsExcludedFails(_ subject: TransportUnderTest) async {
+    func whatIsExcludedFails(_ subject: TransportUnderTest, _ own: [String: String]) async {
         let shares = subject.name == Self.sharing.name
-        func subjectExcluding(_ pattern: String) -> TransportUnderTest {
+        func excluding(_ exclusions: [String: String]) -> TransportUnderTest {
             TransportUnderTest(
                 name: subject.name,
                 abilities: subject.abilities,
                 addedFields: subject.addedFields,
-                exclusions: [pattern: ""],
+                exclusions: exclusions,
                 patience: .seconds(10)
             ) { _ in URLSessionTransport(sharesConnections: shares) }
         }
-        let patterns = subject.exclusions.map { (subject: subjectExcluding($0.key), reason: $0.value) }
-        var outgrown: [String] = []
-        // They happen too seldom to be waited for.
-        let seldom: Set<String> = ["faults/reset-at-once/*/new", "streaming/dropped-flood"]
-        for (pattern, reason) in patterns where !reason.hasSuffix("ends the program") {
-            if seldom.isSuperset(of: pattern.exclusions.keys) { continue }
+        let checks = TransportConformance.checks(for: excluding(Self.neverTried))
+        for (pattern, reason) in Self.exclusions.merging(own, uniquingKeysWith: { first, _ in first }) {
+            let excluded = excluding([pattern: reason])
             var fails = false
-            for check in TransportConformance.checks where !fails && check.abilities.isSubset(of: subject.abilities) {
-                let reasons = patterns.filter { $0.subject.reasonForExcluding(check.id) != nil }.map(\.reason)
-                guard pattern.reasonForExcluding(check.id) != nil,
-                    !reasons.contains(where: { $0.hasSuffix("ends the program") })
-                else { continue }
+            for check in checks where excluded.reasonForExcluding(check.id) != nil {
                 for _ in 0..<20 where !fails {
-                    do { try await check(pattern) } catch { fails = true }
+                    do { try await check(excluded) } catch { fails = true }
                 }
             }
-            if !fails { outgrown += pattern.exclusions.keys }
+            #expect(fails, "\(pattern): all pass")
         }
-        #expect(outgrown == [], "they pass: \(outgrown)")
     }
 
     /// The article's parts are compiled here, and its tables are what is excluded.

@@ -62,9 +62,8 @@ struct HeadReception {
             guard let status = unsafe known.head(line) else { return .refused }
             let code = status.status.code
             // No response follows one that switches protocols.
-            if code == 101 { defect = .switchedProtocol }
             sawStatus = code >= 200 || code == 101
-            guard defect == nil else { return .refused }
+            if code == 101 { return refuse(.switchedProtocol) }
             isFramed = unsafe !line.starts(with: [0x48, 0x54, 0x54, 0x50, 0x2f, 0x31])
             response = status
             return .more
@@ -81,8 +80,7 @@ struct HeadReception {
         }
         let section = fields.finish()
         if sawStatus {
-            if isLengthInvalid, !isFramed { defect = .length }
-            guard defect == nil else { return .refused }
+            if isLengthInvalid, !isFramed { return refuse(.length) }
             response?.headerFields = section
             sawHead = true
             return .complete
@@ -114,6 +112,11 @@ struct HeadReception {
             let (sum, isLarger) = tens.addingReportingOverflow(Int(byte - 0x30))
             return isTooLarge || isLarger ? nil : sum
         }
+    }
+
+    private mutating func refuse(_ defect: Defect) -> Step {
+        self.defect = defect
+        return .refused
     }
 
     private mutating func refuseSize() -> Step {
