@@ -25,7 +25,13 @@ enum Interposed {
         ///
         /// A newer libcurl puts the head of a request and the beginning of its body into one piece.
         var heldPieces: [Int: FaultServer.Gate] = [:]
+        /// Who has sent a request with ``immediate`` and one of these paths hears of it when the gate is open: when the answer is
+        /// there, so that libcurl finds it as soon as it looks.
+        var answered: [String: FaultServer.Gate] = [:]
     }
+
+    /// A method that only tests have.
+    static let immediate = "IMMEDIATE"
 
     /// What is large: more than libcurl's own buffer for what is sent.
     static let largePiece = 65_536
@@ -133,5 +139,11 @@ func interposedSend(_ socket: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ 
         }
         if let gate, unsafe bytes?.load(as: UInt8.self) == UInt8(ascii: "x") { gate.wait() }
     }
-    return unsafe realSend(socket, bytes, count, flags)
+    let sent = unsafe realSend(socket, bytes, count, flags)
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+    if unsafe piece.starts(with: Interposed.immediate.utf8) {
+        let path = unsafe String(decoding: piece, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
+        Interposed.state.withLock({ $0.answered[String(path)] })?.wait()
+    }
+    return sent
 }
