@@ -38,14 +38,17 @@ struct ConnectionTargetTests {
     }
 
     /// Sockets of the Unix domain have no port that would tell one from the other.
-    @Test
-    func whatAUnixSocketSaysUnaskedIsNoAnswer() async throws {
+    @Test(arguments: ["GET", Interposed.immediate])
+    func whatAUnixSocketSaysUnaskedIsNoAnswer(method: String) async throws {
         let server = try UnixServer()
+        Interposed.state.withLock { $0.answered[server.path] = server.answered }
+        defer { Interposed.state.withLock { $0.answered[server.path] = nil } }
         let transport = CurlTransport.patient(server.configuration)
         var events = server.events.makeAsyncIterator()
         let held = Task { try await transport.fetch(.to("x.example", .get, "/held")) }
         #expect(await events.next() == "/held")
-        #expect(try await transport.fetch(.to("x.example", .get, "/speaks")).head.status == .ok)
+        let speaks = HTTPRequest.to("x.example", try #require(.init(rawValue: method)), server.path)
+        #expect(try await transport.fetch(speaks).head.status == .ok)
         server.gate.open()
         #expect(await events.next() == "spoken")
         let (head, body) = try await transport.fetch(.to("x.example", .post, "/next"))
@@ -199,7 +202,9 @@ private final class UnixServer: Sendable {
     static let largeBody = 4 << 20
 
     let path: String
-    /// What it waits for before it says something unasked on the connection of `/speaks`.
+    /// Opened when it has answered the request to its own path.
+    let answered = FaultServer.Gate()
+    /// What it waits for before it says something unasked on that one's connection.
     let gate = FaultServer.Gate()
     /// The request to `/held`, which is not answered, and `spoken`.
     let events: AsyncStream<String>
@@ -227,9 +232,18 @@ private final class UnixServer: Sendable {
         }
         try #require(result == 0 && listen(listener, 16) == 0)
         self.listener = listener
-        let (gate, (events, told)) = (gate, AsyncStream<String>.makeStream())
+        let (path, answered, gate) = (path, answered, gate)
+        let (events, told) = AsyncStream<String>.makeStream()
         self.events = events
-        _ = SystemThread.run { Self.serve(listener, gate, told) }
+        _ = SystemThread.run {
+            Self.serve(listener, told) { asked, socket in
+                guard asked == path else { return }
+                answered.open()
+                gate.wait()
+                _ = Self.write("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n", to: socket)
+                told.yield("spoken")
+            }
+        }
     }
 
     deinit {
@@ -238,7 +252,11 @@ private final class UnixServer: Sendable {
     }
 
     /// Each connection on a thread of its own, until the listener is shut down.
-    private static func serve(_ listener: Int32, _ gate: FaultServer.Gate, _ told: AsyncStream<String>.Continuation) {
+    private static func serve(
+        _ listener: Int32,
+        _ told: AsyncStream<String>.Continuation,
+        afterAnswer: @escaping @Sendable (_ path: Substring, _ socket: Int32) -> Void
+    ) {
         while true {
             let socket = accept(listener, nil, nil)
             guard socket >= 0 else { break }
@@ -263,11 +281,7 @@ private final class UnixServer: Sendable {
                     }
                     let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n"
                     guard write(answer, to: socket), write(body, to: socket) else { break }
-                    if path == "/speaks" {
-                        gate.wait()
-                        _ = write("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n", to: socket)
-                        told.yield("spoken")
-                    }
+                    afterAnswer(path, socket)
                 }
                 close(socket)
             }
