@@ -42,7 +42,6 @@ struct ConnectionTargetTests {
     func whatAUnixSocketSaysUnaskedIsNoAnswer(method: String) async throws {
         let server = try UnixServer()
         Interposed.state.withLock { $0.answered[server.path] = server.answered }
-        defer { Interposed.state.withLock { $0.answered[server.path] = nil } }
         let transport = CurlTransport.patient(server.configuration)
         var events = server.events.makeAsyncIterator()
         let held = Task { try await transport.fetch(.to("x.example", .get, "/held")) }

@@ -54,7 +54,6 @@ struct IdleConnectionTests {
         let server = try Server(body: "first")
         let path = "/\(server.authority)"
         Interposed.state.withLock { $0.answered[path] = server.answered }
-        defer { Interposed.state.withLock { $0.answered[path] = nil } }
         let transport = CurlTransport.patient()
         let method = try #require(HTTPRequest.Method(rawValue: Interposed.immediate))
         #expect(try await transport.fetch(.to(server.authority, method, path)).body == "first")

@@ -25,8 +25,8 @@ enum Interposed {
         ///
         /// A newer libcurl puts the head of a request and the beginning of its body into one piece.
         var heldPieces: [Int: FaultServer.Gate] = [:]
-        /// Who has sent a request with ``immediate`` and one of these paths hears of it when the gate is open: when the answer is
-        /// there, so that libcurl finds it as soon as it looks.
+        /// Who sends a request with ``immediate`` and one of these paths, for the first time, goes on when the gate is open: when
+        /// the answer is there, so that libcurl finds it as soon as it looks.
         var answered: [String: FaultServer.Gate] = [:]
     }
 
@@ -143,7 +143,7 @@ func interposedSend(_ socket: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ 
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
     if unsafe piece.starts(with: Interposed.immediate.utf8) {
         let path = unsafe String(decoding: piece, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
-        Interposed.state.withLock({ $0.answered[String(path)] })?.wait()
+        Interposed.state.withLock({ $0.answered.removeValue(forKey: String(path)) })?.wait()
     }
     return sent
 }
