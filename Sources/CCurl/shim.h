@@ -112,6 +112,13 @@ static inline void *ccurl_get_openssl(CURL *easy)
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
+// The connection's socket, or CURL_SOCKET_BAD.
+static inline curl_socket_t ccurl_get_socket(CURL *easy)
+{
+    curl_socket_t value = CURL_SOCKET_BAD;
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &value) == CURLE_OK ? value : CURL_SOCKET_BAD;
+}
+
 static inline void *ccurl_get_private(CURL *easy)
 {
     char *value = NULL;

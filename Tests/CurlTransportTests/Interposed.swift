@@ -140,7 +140,9 @@ func interposedSend(_ socket: CInt, _ bytes: UnsafeRawPointer?, _ count: Int, _ 
         if let gate, unsafe bytes?.load(as: UInt8.self) == UInt8(ascii: "x") { gate.wait() }
     }
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
-    guard unsafe piece.starts(with: Interposed.immediate.utf8) else { return unsafe realSend(socket, bytes, count, flags) }
+    guard unsafe piece.starts(with: Interposed.immediate.utf8) else {
+        return unsafe realSend(socket, bytes, count, flags)
+    }
     let path = unsafe String(decoding: piece, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
     let gate = Interposed.state.withLock { $0.answered.removeValue(forKey: String(path)) }
     let sent = unsafe realSend(socket, bytes, count, flags)

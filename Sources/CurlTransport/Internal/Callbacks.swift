@@ -114,16 +114,12 @@ let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
     }
     switch what {
     case CURL_POLL_REMOVE:
-        var version = 0
-        var transfer: Transfer?
-        if let handle = unsafe handle {
-            // An idle connection of HTTP/2 or 3 has frames to read, and no answers to nobody's question.
-            if shard.loop.mayUseHTTP2 { unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version) }
-            transfer = unsafe easy(ccurl_get_private(handle))?.transfer
-        }
-        // Who leaves before an answer does not know the version, but perhaps that others were on the connection.
-        let isShared = version == 0 ? transfer?.origin?.isShared ?? false : version >= Int(CURL_HTTP_VERSION_2_0)
-        shard.loop.poller.remove(socket, isHTTP2: isShared, isPaused: transfer?.isReceivePaused ?? false)
+        let last = if let handle = unsafe handle { unsafe easy(ccurl_get_private(handle)) } else { EasyHandle?.none }
+        shard.loop.poller.remove(
+            socket,
+            isHTTP2: last?.speaksHTTP2 ?? false,
+            isPaused: last?.transfer?.isReceivePaused ?? false
+        )
     case CURL_POLL_IN: shard.loop.poller.want(Poller.inMask, on: socket, for: shard)
     case CURL_POLL_OUT: shard.loop.poller.want(Poller.outMask, on: socket, for: shard)
     case CURL_POLL_INOUT: shard.loop.poller.want(Poller.inMask | Poller.outMask, on: socket, for: shard)

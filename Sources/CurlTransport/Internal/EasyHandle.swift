@@ -88,6 +88,25 @@ final class EasyHandle {
         return status != 204 && status != 304
     }
 
+    /// Whether an idle connection of it has frames to read, and no answers to nobody's question.
+    var speaksHTTP2: Bool {
+        guard loop.mayUseHTTP2 else { return false }
+        var version = 0
+        unsafe ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
+        // Who leaves before an answer does not know the version, but perhaps that others were on the connection.
+        return version == 0 ? transfer?.origin?.isShared ?? false : version >= Int(CURL_HTTP_VERSION_2_0)
+    }
+
+    /// The socket of the connection that the transfer, which has ended, has left open, if libcurl may not have said that nothing
+    /// is wanted of it any more.
+    var silentlyLeftSocket: Int32? {
+        var opened = 0
+        unsafe ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &opened)
+        guard opened > 0 || transfer?.hasPaused == true else { return nil }
+        let socket = unsafe ccurl_get_socket(handle)
+        return socket >= 0 ? socket : nil
+    }
+
     /// Has the connection looked at before libcurl closes it, if it is one over TLS.
     func watch() {
         guard !isWatched, transfer?.request.isTLS == true, OpenSSL.loaded != nil else { return }

@@ -161,6 +161,7 @@ extension EventLoop {
         if let failure = transfer.sendFailure, !transfer.facts.sawStatus { error = failure }
         // Before the handle carries another transfer.
         transfer.meter?.read(easy, transfer.facts, isOver: true)
+        if result == 0, let socket = easy.silentlyLeftSocket { poller.stays(socket, isHTTP2: easy.speaksHTTP2) }
         release(transfer, easy, shard, isReusable: result == 0)
         if let error, readSaved(transfer, after: error) { return }
         transfer.finish(error, &resumptions)

@@ -27,6 +27,8 @@ final class Poller {
         var isHTTP2 = false
         /// Whether a transfer on it has paused: nothing is wanted, but the connection is not idle.
         var isPaused = false
+        /// Whether a transfer has ended and left the connection open, since when nothing was wanted of it.
+        var isIdle = false
         var isDirty = false
         /// Whether an idle connection was found dead and shut down.
         var isShutDown = false
@@ -87,6 +89,7 @@ final class Poller {
         reserve(socket)
         entries[Int(socket)].wanted = mask
         entries[Int(socket)].isPaused = false
+        entries[Int(socket)].isIdle = false
         unsafe entries[Int(socket)].shard = .passUnretained(shard)
         if entries[Int(socket)].isHooked {
             markDirty(socket)
@@ -109,6 +112,20 @@ final class Poller {
         }
     }
 
+    /// A transfer has ended, and the connection stays.
+    ///
+    /// libcurl says nothing of it if nothing was wanted of the socket in the end: since the answer was there at once, or all
+    /// that was left of a body behind a pause.
+    func stays(_ socket: Int32, isHTTP2: Bool) {
+        guard Int(socket) < entries.count, entries[Int(socket)].isHooked, entries[Int(socket)].wanted == 0 else {
+            return
+        }
+        entries[Int(socket)].isHTTP2 = isHTTP2
+        entries[Int(socket)].isPaused = false
+        entries[Int(socket)].isIdle = true
+        markDirty(socket)
+    }
+
     // MARK: The loop's side
 
     /// Brings the kernel up to date.
@@ -119,14 +136,12 @@ final class Poller {
             guard entry.isHooked else { continue }
             if entry.wanted != 0 {
                 if entry.registered != entry.wanted { apply(entry.wanted, to: socket) }
-            } else if let registered = entry.registered {
-                if entry.isPaused {
-                    // Even without a mask the kernel would report a reset again and again.
-                    control(EPOLL_CTL_DEL, socket, 0)
-                    entries[Int(socket)].registered = nil
-                } else if registered != Self.inMask {
-                    apply(Self.inMask, to: socket)
-                }
+            } else if entry.isPaused {
+                // Even without a mask the kernel would report a reset again and again.
+                if entry.registered != nil { control(EPOLL_CTL_DEL, socket, 0) }
+                entries[Int(socket)].registered = nil
+            } else if entry.registered != Self.inMask, entry.registered != nil || entry.isIdle {
+                apply(Self.inMask, to: socket)
             }
         }
         dirty.removeAll(keepingCapacity: true)
@@ -191,6 +206,7 @@ final class Poller {
         }
         control(EPOLL_CTL_DEL, socket, 0)
         entries[Int(socket)].registered = nil
+        entries[Int(socket)].isIdle = false
     }
 
     /// Wakes the loop; from any thread.

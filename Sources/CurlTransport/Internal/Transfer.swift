@@ -57,7 +57,8 @@ final class Transfer: @unchecked Sendable {
     /// What is known of the transfer.
     var facts = TransferFacts(code: 0)
     var isHeadDelivered = false
-    var isReceivePaused = false
+    var isReceivePaused = false { didSet { hasPaused = hasPaused || isReceivePaused } }
+    private(set) var hasPaused = false
     var isSendPaused = false
     /// Whether the transfer is in the loop's list of those with news.
     var hasNews = false
