@@ -55,6 +55,40 @@ struct PollerTests {
         await loop.stop()
     }
 
+    /// Of a connection whose transfer was over at once nothing was ever wanted, and libcurl says nothing of it.
+    @Test(arguments: [false, true])
+    func whatStaysIsWatchedWhereItsFramesAreNotLibcurls(isHTTP2: Bool) async throws {
+        let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
+        try await Task(executorPreference: loop) {
+            let poller = try #require(Poller())
+            let (socket, peer) = try Self.pair()
+            defer { for socket in [socket, peer] { close(socket) } }
+            var byte: UInt8 = 7
+            poller.opened(socket)
+            poller.applyChanges()
+            #expect(unsafe send(peer, &byte, 1, 0) == 1)
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            #expect(Self.receive(socket) == (1, 0), "it may be somebody else's by now")
+            poller.stays(socket, isHTTP2: isHTTP2)
+            poller.applyChanges()
+            #expect(unsafe send(peer, &byte, 1, 0) == 1)
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            #expect(Self.receive(socket) == (isHTTP2 ? (1, 0) : (0, 0)), "what nobody asked for is thrown away with it")
+            // Closed, and given away.
+            poller.stays(socket, isHTTP2: isHTTP2)
+            poller.closed(socket)
+            let (foreign, foreignPeer) = try Self.pair()
+            defer { for socket in [foreign, foreignPeer] { close(socket) } }
+            dup2(foreign, socket)
+            poller.applyChanges()
+            #expect(unsafe send(foreignPeer, &byte, 1, 0) == 1)
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            #expect(Self.receive(foreign) == (1, 0))
+            poller.close()
+        }.value
+        await loop.stop()
+    }
+
     /// libcurl closes a connection that never came about without the hook: in the turn of an event of it, its number may
     /// be that of anything that the program has opened meanwhile.
     @Test
