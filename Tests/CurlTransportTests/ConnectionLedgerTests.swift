@@ -21,20 +21,24 @@ struct ConnectionLedgerTests {
         }
         var ledger = ConnectionLedger()
         for socket in [ended, other] { ledger.opened(socket) }
-        ledger.resolve()
-        let port = try #require(ConnectionLedger.localPort(of: ended))
+        let ends = try [ended, other].map { try #require(ConnectionLedger.ends(of: $0)) }
         var byte: UInt8 = 0
-        ledger.endReceiving(port: 1)
-        #expect(unsafe recv(ended, &byte, 1, Int32(MSG_DONTWAIT)) == -1, "nothing has come")
-        ledger.endReceiving(port: port)
+        ledger.endReceiving(ended)
+        #expect(
+            unsafe recv(ended, &byte, 1, Int32(MSG_DONTWAIT)) == -1,
+            "nothing has come, and nothing has gone out on it yet"
+        )
+        #expect(!ledger.isAlive(ended))
+        #expect(ledger.socket(of: ends[0], likely: ended) == ended)
+        #expect(ledger.socket(of: ends[1], likely: ended) == other)
+        #expect(ledger.isAlive(ended))
+        ledger.endReceiving(ended)
         #expect(unsafe recv(ended, &byte, 1, Int32(MSG_DONTWAIT)) == 0)
         #expect(unsafe recv(other, &byte, 1, Int32(MSG_DONTWAIT)) == -1, "the other lives on")
         let request = Array("GET /sent HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         #expect(unsafe send(ended, request, request.count, Int32(MSG_NOSIGNAL)) == request.count)
         #expect(try await server.requests(count: 1).map(\.path) == ["/sent"])
-        // Of two sockets with one port neither is known.
-        ledger.opened(ended)
-        ledger.resolve()
-        #expect(!ledger.isAlive(port: port))
+        ledger.closed(ended)
+        #expect(!ledger.isAlive(ended), "what is closed may be somebody else's")
     }
 }

@@ -66,7 +66,7 @@ let readCallback: ccurl_data_callback = { bytes, size, count, context in
 
 /// Runs just before each time the request is put on a connection: the first is ours, any other a resend that libcurl
 /// decided on by itself, whatever the method.
-let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
+let prereqCallback: curl_prereq_callback = { context, peerAddress, localAddress, peerPort, localPort in
     guard let easy = unsafe easy(context), let transfer = easy.transfer else { return CURL_PREREQFUNC_ABORT }
     if easy.readsSavedAnswer { return easy.serveSaved() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT }
     if transfer.facts.wireAttempts > 0 {
@@ -79,10 +79,18 @@ let prereqCallback: curl_prereq_callback = { context, _, _, _, localPort in
     }
     transfer.facts.wireAttempts = 1
     transfer.meter?.goesOut(easy)
-    transfer.evidence.localPort = localPort
+    if let peerAddress = unsafe peerAddress, let localAddress = unsafe localAddress, localPort > 0 {
+        // The texts are libcurl's, and copied.
+        let ends = unsafe ConnectionLedger.Ends(
+            localPort: localPort,
+            peerPort: peerPort,
+            localAddress: String(cString: localAddress),
+            peerAddress: String(cString: peerAddress)
+        )
+        easy.socket = easy.loop.ledger.socket(of: ends, likely: easy.socket) ?? easy.socket
+    }
     if easy.logs {
         easy.loop.goesOut(transfer)
-        easy.loop.ledger.resolve()
         transfer.evidence.failuresBefore = easy.loop.ledger.failures
     }
     return CURL_PREREQFUNC_OK
@@ -104,11 +112,20 @@ let closeSocketCallback: curl_closesocket_callback = { context, socket in
     return close(socket)
 }
 
+/// For the connections that bring saved answers: what is left on these is nobody's.
+let closeSavedSocketCallback: curl_closesocket_callback = { context, socket in
+    if let context = unsafe context {
+        unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().forget(socket)
+    }
+    return close(socket)
+}
+
 let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
     guard let context = unsafe context else { return 0 }
     let shard = unsafe Unmanaged<Shard>.fromOpaque(context).takeUnretainedValue()
     if what != CURL_POLL_REMOVE, let handle = unsafe handle, let easy = unsafe easy(ccurl_get_private(handle)),
-        easy.isWatched || easy.loop.namesSockets
+        // What is opened once the request is out would serve to send it again.
+        easy.socket < 0 || easy.transfer?.facts.wireAttempts == 0
     {
         easy.socket = socket
     }

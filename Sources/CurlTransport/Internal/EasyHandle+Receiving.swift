@@ -29,7 +29,10 @@ extension EasyHandle {
     func receivedHead() -> Bool {
         guard let transfer else { return false }
         transfer.noteHead()
-        if endsWithConnection { watch() }
+        if endsWithConnection {
+            watch()
+            if readsSavedAnswer { transfer.facts.isEndUnannounced = !transfer.isUnreadEndAnnounced }
+        }
         loop.noteNews(of: transfer)
         return true
     }

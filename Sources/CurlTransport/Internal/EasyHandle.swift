@@ -30,9 +30,10 @@ final class EasyHandle {
     private var bufferSize = 0
     private var savedAnswer: SavedAnswer?
     private(set) var isWatched = false
-    /// Where the transfer is watched or the loop's handles name theirs: that whose events libcurl wants.
+    /// The socket of the connection that the request went out on; before that, the one whose events libcurl wants.
     ///
-    /// It is -1 until libcurl wants any. What libcurl itself says of it comes only when it is done with it.
+    /// It is -1 until libcurl wants any. Of the Unix domain also once the request is out, since such sockets have no ends that would
+    /// tell them apart. What libcurl itself says of it comes only when it is done with it.
     var socket: Int32 = -1
 
     init?(loop: EventLoop) {
@@ -78,14 +79,15 @@ final class EasyHandle {
 
     /// Whether nothing but the end of its connection ends the body of the response, whose head is whole.
     var endsWithConnection: Bool {
-        guard let transfer, unsafe !receiving.pointee.reception.head.isFramed, transfer.request.method != "HEAD",
-            statedLength == nil
-        else {
-            return false
-        }
+        unsafe !receiving.pointee.reception.head.isFramed && statedLength == nil && !hasNoBody
+    }
+
+    /// Whether the response, whose head is whole, is over with that (RFC 9112, section 6.3).
+    var hasNoBody: Bool {
+        if transfer?.request.method == "HEAD" { return true }
         var status = 0
         unsafe ccurl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        return status != 204 && status != 304
+        return status == 204 || status == 304
     }
 
     /// Whether an idle connection of it has frames to read, and no answers to nobody's question.
@@ -232,6 +234,7 @@ final class EasyHandle {
         // The connection has this answer and nothing else.
         set(CURLOPT_FRESH_CONNECT, 1)
         set(CURLOPT_FORBID_REUSE, 1)
+        unsafe ccurl_set_close_socket_callback(handle, closeSavedSocketCallback)
     }
 
     /// Serves the saved answer on the connection that libcurl has made for it.

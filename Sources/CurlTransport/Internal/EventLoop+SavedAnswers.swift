@@ -9,15 +9,18 @@ import HTTPRecovery
 // TLS the connection's own session reads it, before libcurl frees that. Not over HTTP/2, where libcurl reads first.
 extension EventLoop {
     /// Keeps what has come on a socket that libcurl is about to close, for the transfer that goes out on it.
+    ///
+    /// Not where TLS is spoken, below which anybody on the way can write.
     func saveUnread(on socket: Int32) {
-        if isShuttingDown || running.items.isEmpty { return }
+        if isShuttingDown || running.items.isEmpty || configuration.proxy.isHTTPS { return }
         let bytes = SavedAnswer.unread(on: socket)
         guard bytes.starts(with: "HTTP/1.".utf8) else { return }
-        let port = ConnectionLedger.localPort(of: socket)
         // What libcurl has wanted nothing of yet is no idle connection.
-        let isNew = poller.isNew(socket)
-        let senders = running.items.filter { $0.canSaveAnswer && ($0.isOn(socket, port: port) ?? isNew) }
-        // Of two sockets with one port neither is known.
+        let isNew = usesUnixSockets && poller.isNew(socket)
+        let senders = running.items.filter { transfer in
+            !transfer.request.isTLS && transfer.canSaveAnswer && (transfer.socket.map { $0 == socket } ?? isNew)
+        }
+        // Of two that may have it neither is known.
         if senders.count == 1 { senders.first?.unread = bytes }
     }
 
@@ -32,7 +35,9 @@ extension EventLoop {
             unsafe !openSSL.speaksHTTP2(session)
         else { return }
         let bytes = unsafe openSSL.unread(session, on: easy.socket, atMost: SavedAnswer.longest)
-        if bytes.starts(with: "HTTP/1.".utf8) { transfer.unread = bytes }
+        guard bytes.starts(with: "HTTP/1.".utf8) else { return }
+        transfer.unread = bytes
+        transfer.isUnreadEndAnnounced = unsafe openSSL.hasReceivedShutdown(session)
     }
 
     /// Goes on with the answer that a failed transfer left unread, if there is one.

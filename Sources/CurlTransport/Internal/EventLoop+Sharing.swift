@@ -71,8 +71,9 @@ extension EventLoop {
         // What waits for the reader in libcurl would be lost.
         guard transfer.facts.sawHead, transfer.facts.ownReason == nil, !transfer.isReceivePaused else { return false }
         let isStream = code == Int(CURLE_HTTP2_STREAM.rawValue)
-        let others = [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_OPERATION_TIMEDOUT].map { Int($0.rawValue) }
-        guard isStream || others.contains(code) else { return false }
+        let others = [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_OPERATION_TIMEDOUT, CURLE_PARTIAL_FILE]
+        guard isStream || others.contains(where: { code == Int($0.rawValue) }) else { return false }
+        if easy.hasNoBody, !isStream { return true }
         if let length = easy.statedLength {
             var count: curl_off_t = 0
             unsafe ccurl_get_offset(easy.handle, CURLINFO_SIZE_DOWNLOAD_T, &count)

@@ -12,13 +12,17 @@ extension EventLoop {
 
     func opened(_ socket: Int32) {
         poller.opened(socket)
-        if mayUseHTTP2 { ledger.opened(socket) }
+        ledger.opened(socket)
     }
 
     func closed(_ socket: Int32) {
         saveUnread(on: socket)
+        forget(socket)
+    }
+
+    func forget(_ socket: Int32) {
         poller.closed(socket)
-        if mayUseHTTP2 { ledger.closed(socket) }
+        ledger.closed(socket)
     }
 
     func httpVersionOption(isTLS: Bool) -> Int {
@@ -143,7 +147,7 @@ extension EventLoop {
         }
     }
 
-    private func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code result: Int) {
+    func complete(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, code result: Int) {
         transfer.noteHead()
         let isWhole = result != 0 && isAnswerWhole(transfer, easy, code: result)
         let code = isWhole ? 0 : result
@@ -161,7 +165,6 @@ extension EventLoop {
         if let failure = transfer.sendFailure, !transfer.facts.sawStatus { error = failure }
         // Before the handle carries another transfer.
         transfer.meter?.read(easy, transfer.facts, isOver: true)
-        if result == 0, let socket = easy.silentlyLeftSocket { poller.stays(socket, isHTTP2: easy.speaksHTTP2) }
         release(transfer, easy, shard, isReusable: result == 0)
         if let error, readSaved(transfer, after: error) { return }
         transfer.finish(error, &resumptions)
@@ -193,6 +196,7 @@ extension EventLoop {
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
+        if let socket = easy.silentlyLeftSocket { poller.stays(socket, isHTTP2: easy.speaksHTTP2) }
         if !isReusable { giveUpStream(of: easy) }
         if transfer.isReceivePaused { easy.discardPaused() }
         unsafe curl_multi_remove_handle(shard.multi, easy.handle)
@@ -220,7 +224,7 @@ extension EventLoop {
     /// takes the connection from the transfer.
     func giveUpStream(of easy: EasyHandle) {
         guard mayUseHTTP2, !Libcurl.sendsResets else { return }
-        if let port = easy.transfer?.evidence.localPort, port > 0 { unsentResets.insert(port) }
+        if let socket = easy.transfer?.socket { unsentResets.insert(socket) }
         easy.closeConnection()
     }
 
@@ -229,26 +233,14 @@ extension EventLoop {
     /// 7.88 does so only if something has come, or if one of them has something to send.
     func sendResets() {
         if unsentResets.isEmpty { return }
-        ledger.resolve()
-        let ports = unsentResets
+        let sockets = unsentResets
         // Others may be given up meanwhile.
         unsentResets = []
-        for port in ports {
-            guard let socket = ledger.socket(port: port), let shard = poller.reader(of: socket) else { continue }
+        for socket in sockets {
+            guard let shard = poller.reader(of: socket) else { continue }
             var stillRunning: Int32 = 0
             _ = unsafe curl_multi_socket_action(shard.multi, socket, CURL_CSELECT_IN, &stillRunning)
             shard.isTouched = true
-        }
-    }
-
-    /// Lets libcurl ask once more those for bytes whose answer is coming.
-    ///
-    /// An early answer ends the upload, but a transfer whose sending has paused is not over to libcurl 7.88, even when all
-    /// has come. If the upload is wanted nevertheless, it pauses again.
-    func releaseUploads() {
-        for transfer in news where transfer.isSendPaused && transfer.facts.sawHead {
-            transfer.isSendPaused = false
-            unpause(transfer)
         }
     }
 
@@ -277,19 +269,19 @@ extension EventLoop {
         case .sessionEnded:
             ledger.failures += 1
             // By itself libcurl, 8.14 for one, only fails what is on the connection once the server has closed it or said more.
-            if let port = transfer?.evidence.localPort { ledger.endReceiving(port: port) }
+            if let socket = transfer?.socket { ledger.endReceiving(socket) }
         case .stream(let id): transfer?.evidence.stream = id
         case .negotiated(let isHTTP2): transfer?.evidence.negotiatesHTTP2 = isHTTP2
         case .goAway(let lastStream):
-            guard let transfer else { return }
-            noteGoAway(port: transfer.evidence.localPort, origin: transfer.request.origin, lastStream: lastStream)
+            if let socket = transfer?.socket { noteGoAway(on: socket, lastStream: lastStream) }
         case .refused: transfer?.evidence.isProven = true
         case .retrying:
             // The socket is still open here, and the new connection has not begun.
-            guard let transfer, transfer.evidence.stream != nil, RefusalEvidence.canExclude else { return }
-            let port = transfer.evidence.localPort
-            if ledger.lastStream(port: port) == nil, ledger.failures == transfer.evidence.failuresBefore,
-                ledger.isAlive(port: port)
+            guard let transfer, transfer.evidence.stream != nil, RefusalEvidence.canExclude,
+                let socket = transfer.socket
+            else { return }
+            if ledger.lastStream(of: socket) == nil, ledger.failures == transfer.evidence.failuresBefore,
+                ledger.isAlive(socket)
             {
                 transfer.evidence.isProven = true
             }
@@ -298,13 +290,9 @@ extension EventLoop {
     }
 
     /// Streams past the last one that a GOAWAY names were not processed, and never will be.
-    private func noteGoAway(port: Int32, origin: EncodedRequest.Origin, lastStream: Int) {
-        // Sockets of the Unix domain have none.
-        guard port > 0 else { return }
-        ledger.goAway(port: port, lastStream: lastStream)
-        // Connections to different servers may have one local port.
-        for transfer in running.items
-        where transfer.evidence.localPort == port && transfer.request.origin == origin {
+    private func noteGoAway(on socket: Int32, lastStream: Int) {
+        ledger.goAway(socket, lastStream: lastStream)
+        for transfer in running.items where transfer.socket == socket {
             if let stream = transfer.evidence.stream, stream > lastStream { transfer.evidence.isProven = true }
         }
     }

@@ -44,8 +44,8 @@ final class EventLoop: @unchecked Sendable {
     /// Continuations to resume at the end of the turn, all in one go.
     var resumptions: [Resumption] = []
     let mayUseHTTP2: Bool
-    /// Whether handles note their sockets: those of the Unix domain have no port that would tell them apart.
-    let namesSockets: Bool
+    /// Whether connections are to sockets of the Unix domain, which have no ports that would tell them apart.
+    let usesUnixSockets: Bool
     var shards: [Shard] = []
     var pool: [EasyHandle] = []
     let knownLines: UnsafeMutablePointer<KnownLines>
@@ -60,8 +60,10 @@ final class EventLoop: @unchecked Sendable {
     var sharing: [EncodedRequest.Origin: Bool] = [:]
     var justKnown: [OriginQueue] = []
     var news: [Transfer] = []
-    /// The connections on which streams were given up that their servers may not know of, by local port.
+    /// The connections on which streams were given up that their servers may not know of.
     var unsentResets: Set<Int32> = []
+    /// Those that their servers have ended, and that libcurl holds for the rest of their requests' bodies.
+    var abandonedUploads: [Transfer] = []
     /// Whether libcurl hands over what it has kept behind a pause.
     var isUnpausing = false
     var running = RunningTransfers()
@@ -87,7 +89,7 @@ final class EventLoop: @unchecked Sendable {
         unsafe knownLines = .allocate(capacity: 1)
         unsafe knownLines.initialize(to: KnownLines())
         self.mayUseHTTP2 = configuration.httpVersion.mayUseHTTP2 || configuration.speaksHTTP2WithPriorKnowledge
-        self.namesSockets = configuration.unixSocketPath != nil
+        self.usesUnixSockets = configuration.unixSocketPath != nil
         guard startThread() else {
             unsafe curl_share_cleanup(share)
             poller.close()
@@ -179,6 +181,7 @@ final class EventLoop: @unchecked Sendable {
         }
         while true {
             sleepAndHandleEvents()
+            lookAtAbandonedUploads()
             runInbox()
             if mustStandStill {
                 refuseTheRest()
@@ -187,6 +190,7 @@ final class EventLoop: @unchecked Sendable {
             runTimers()
             sendResets()
             for shard in shards where shard.isTouched { readResults(of: shard) }
+            endAbandonedUploads()
             releaseUploads()
             admitToKnown()
             endTurn()
@@ -218,10 +222,12 @@ final class EventLoop: @unchecked Sendable {
         if milliseconds != 0 { inbox.withLock { $0.isSleeping = false } }
     }
 
-    /// Whether a transfer has the connection; of two sockets with one port both count as in use.
+    /// Whether a transfer has the connection of which nothing is wanted.
     private func isInUse(_ socket: Int32) -> Bool {
-        let port = ConnectionLedger.localPort(of: socket)
-        return running.items.contains { $0.facts.wireAttempts > 0 && $0.isOn(socket, port: port) ?? true }
+        guard let transfer = running.items.first(where: { $0.facts.wireAttempts > 0 && $0.socket ?? socket == socket })
+        else { return false }
+        if transfer.waitsForSourceAlone, Poller.hasEnded(socket) { abandonedUploads.append(transfer) }
+        return true
     }
 
     private func nextDeadline() -> UInt64 {

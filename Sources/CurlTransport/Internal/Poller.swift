@@ -100,6 +100,10 @@ final class Poller {
 
     func remove(_ socket: Int32, isHTTP2: Bool, isPaused: Bool) {
         reserve(socket)
+        // One that was never connected is closed without a word, now.
+        if entries[Int(socket)].wanted == Self.outMask, !Self.isConnected(socket) {
+            entries[Int(socket)].isHooked = false
+        }
         entries[Int(socket)].wanted = 0
         entries[Int(socket)].isHTTP2 = isHTTP2
         entries[Int(socket)].isPaused = isPaused
@@ -108,7 +112,7 @@ final class Poller {
         } else {
             // A descriptor whose closing is not announced must go now: its number may be used again unseen.
             if entries[Int(socket)].registered != nil { control(EPOLL_CTL_DEL, socket, 0) }
-            entries[Int(socket)] = Entry()
+            entries[Int(socket)] = unsafe Entry(isDirty: entries[Int(socket)].isDirty)
         }
     }
 
@@ -213,6 +217,25 @@ final class Poller {
     static func wake(_ descriptor: Int32) {
         var one: UInt64 = 1
         _ = unsafe write(descriptor, &one, 8)
+    }
+
+    /// Whether the other side will send nothing more, if all is as it says.
+    static func hasEnded(_ socket: Int32) -> Bool {
+        // Linux's POLLRDHUP, which the Glibc module leaves out.
+        let end: Int16 = 0x2000
+        var descriptor = pollfd(fd: socket, events: end, revents: 0)
+        return unsafe poll(&descriptor, 1, 0) == 1 && descriptor.revents & (end | Int16(POLLHUP) | Int16(POLLERR)) != 0
+    }
+
+    private static func isConnected(_ socket: Int32) -> Bool {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        // The storage is large enough for every family.
+        return unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getpeername(socket, $0, &length) == 0
+            }
+        }
     }
 
     private func markDirty(_ socket: Int32) {

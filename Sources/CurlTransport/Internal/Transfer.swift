@@ -66,6 +66,8 @@ final class Transfer: @unchecked Sendable {
     var sentBytes = 0
     /// What had come, and was not read, on the connection that libcurl closed.
     var unread: [UInt8]?
+    /// Whether TLS's word that nothing more comes was behind it.
+    var isUnreadEndAnnounced = true
     /// Why the request could not be sent whole, once an answer is read that came before that.
     var sendFailure: TransportError?
     /// What the refusal of an HTTP/2 stream is proven by.
@@ -227,11 +229,10 @@ final class Transfer: @unchecked Sendable {
         return body(&ownReception)
     }
 
-    /// Whether it goes over a socket with this local port; nil if that cannot be told.
-    func isOn(_ socket: Int32, port: Int32?) -> Bool? {
-        if let port, port > 0 { return evidence.localPort == port }
-        guard let named = easy?.socket, named >= 0 else { return nil }
-        return named == socket
+    /// The socket that it has gone out on; nil if it has not, or that cannot be told.
+    var socket: Int32? {
+        guard facts.wireAttempts > 0, let socket = easy?.socket, socket >= 0 else { return nil }
+        return socket
     }
 
     /// Takes note of what the response's head has told so far.
