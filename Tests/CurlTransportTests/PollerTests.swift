@@ -55,6 +55,40 @@ struct PollerTests {
         await loop.stop()
     }
 
+    /// The number of a connection that never came about may be that of one that libcurl opens without the hook, and then of the
+    /// next such one.
+    @Test
+    func whatWasNeverConnectedIsForgotten() async throws {
+        let loop = try #require(EventLoop(configuration: CurlTransport.Configuration().normalized()))
+        try await Task(executorPreference: loop) {
+            let shard = try #require(Shard(loop: loop, isShared: false, stays: true))
+            loop.shards.append(shard)
+            let poller = try #require(Poller())
+            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let (first, firstPeer) = try Self.pair()
+            let (second, secondPeer) = try Self.pair()
+            defer { for socket in [socket, first, firstPeer, second, secondPeer] { close(socket) } }
+            poller.opened(socket)
+            poller.want(Poller.outMask, on: socket, for: shard)
+            poller.applyChanges()
+            poller.remove(socket, isHTTP2: false, isPaused: false)
+            for end in [first, second] {
+                dup2(end, socket)
+                poller.want(Poller.inMask, on: socket, for: shard)
+                poller.applyChanges()
+                if end == first { poller.remove(socket, isHTTP2: false, isPaused: false) }
+                poller.applyChanges()
+            }
+            var byte: UInt8 = 7
+            #expect(unsafe send(secondPeer, &byte, 1, 0) == 1)
+            var handled: [Int32] = []
+            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
+            #expect(handled == [socket])
+            poller.close()
+        }.value
+        await loop.stop()
+    }
+
     /// Of a connection whose transfer was over at once nothing was ever wanted, and libcurl says nothing of it.
     @Test(arguments: [false, true])
     func whatStaysIsWatchedWhereItsFramesAreNotLibcurls(isHTTP2: Bool) async throws {
