@@ -1,6 +1,7 @@
 import HTTPRecovery
 import HTTPRecoveryTesting
 import HTTPTypes
+import ProcessSupport
 import Testing
 
 @testable import CurlTransport
@@ -46,6 +47,22 @@ struct AbandonedUploadTests {
             pieces: ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"],
             error: .truncated
         ),
+        // The end comes once the answer is read.
+        Row(
+            testDescription: "200, chunked",
+            pieces: ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", ""],
+            body: "ok"
+        ),
+        Row(
+            testDescription: "200, and what nobody asked for",
+            pieces: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 408 No\r\n\r\n"],
+            body: "ok"
+        ),
+        Row(
+            testDescription: "200 of HTTP/1.0",
+            pieces: ["HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nok"],
+            body: "ok"
+        ),
         Row(testDescription: "204", pieces: ["HTTP/1.1 204 No Content\r\n\r\n"], body: ""),
     ]
 
@@ -67,22 +84,41 @@ struct AbandonedUploadTests {
         connection.close()
     }
 
-    @Test(arguments: rows, [false, true])
-    func theEndIsHeard(row: Row, isOnUsedConnection: Bool) async throws {
+    enum Way: CaseIterable {
+        case newConnection
+        case usedConnection
+        /// The end of TLS and that of the connection come one after the other.
+        case tls
+    }
+
+    private static let announcing = """
+        announces, unwrap = True, ssl.SSLSocket.unwrap
+        def announce(end):
+            end.setblocking(False)
+            unwrap(end)
+        ssl.SSLSocket.unwrap = announce
+        """
+
+    @Test(arguments: rows, Way.allCases)
+    func theEndIsHeard(row: Row, way: Way) async throws {
+        guard way != .tls || TLSFront.isAvailable else { return }
         let gate = FaultServer.Gate()
         let server = try FaultServer(
             plan: { _ in .raw { connection in Self.serve(connection, row, gate) } },
             reply: { _ in .stall }
         )
-        let transport = CurlTransport.patient()
-        if isOnUsedConnection { _ = try await transport.fetch(.to(server.authority)) }
+        let front = way == .tls ? try await TLSFront.start(port: server.port, settings: Self.announcing) : nil
+        let transport = CurlTransport.patient(.init(caFile: front?.caFile))
+        if way == .usedConnection { _ = try await transport.fetch(.to(server.authority)) }
+        let scheme = front == nil ? "http" : "https"
+        let request = HTTPRequest.to(front?.authority ?? server.authority, .post, scheme: scheme)
         // It is never finished.
         let source = ChunkSource()
         source.send("first")
         let body = MessageBody(once: source.stream)
         let result: Result<String, TransportError>
         do {
-            let response = try await transport.send(.to(server.authority, .post), body: body, options: AttemptOptions())
+            let response = try await transport.send(request, body: body, options: AttemptOptions())
             if row.pieces.count > 1 { gate.open() }
             result = .success(String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self))
         } catch let error as TransportError {
@@ -94,7 +130,7 @@ struct AbandonedUploadTests {
             #expect(row.error == error.code, "\(error)")
             #expect(row.certainty == error.certainty)
         }
-        withExtendedLifetime(source) {}
+        withExtendedLifetime((source, front)) {}
         await transport.shutdown()
     }
 }

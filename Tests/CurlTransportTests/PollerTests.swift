@@ -36,7 +36,7 @@ struct PollerTests {
             var bytes: [UInt8] = [1, 2]
             #expect(unsafe send(peer, &bytes, 2, 0) == 2)
             for _ in 0..<2 {
-                poller.wait(milliseconds: 0, isInUse: { $0 == socket }) { _, _, _ in }
+                poller.wait(milliseconds: 0, use: { $0 == socket ? .paused : .nobody }) { _, _, _ in }
                 poller.applyChanges()
             }
             #expect(Self.receive(socket) == (1, 0), "it is left for the transfer")
@@ -44,11 +44,11 @@ struct PollerTests {
             poller.want(Poller.inMask, on: socket, for: shard)
             var handled = 0
             poller.applyChanges()
-            poller.wait(milliseconds: 0, isInUse: { _ in true }) { _, _, _ in handled += 1 }
+            poller.wait(milliseconds: 0, use: { _ in .paused }) { _, _, _ in handled += 1 }
             #expect(handled == 1)
             poller.remove(socket, isHTTP2: false, isPaused: false)
             poller.applyChanges()
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { _, _, _ in }
             #expect(Self.receive(socket) == (0, 0), "what comes on an idle one is thrown away with it")
             poller.close()
         }.value
@@ -82,7 +82,7 @@ struct PollerTests {
             var byte: UInt8 = 7
             #expect(unsafe send(secondPeer, &byte, 1, 0) == 1)
             var handled: [Int32] = []
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { socket, _, _ in handled.append(socket) }
             #expect(handled == [socket])
             poller.close()
         }.value
@@ -101,12 +101,12 @@ struct PollerTests {
             poller.opened(socket)
             poller.applyChanges()
             #expect(unsafe send(peer, &byte, 1, 0) == 1)
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { _, _, _ in }
             #expect(Self.receive(socket) == (1, 0), "it may be somebody else's by now")
             poller.stays(socket, isHTTP2: isHTTP2)
             poller.applyChanges()
             #expect(unsafe send(peer, &byte, 1, 0) == 1)
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { _, _, _ in }
             #expect(Self.receive(socket) == (isHTTP2 ? (1, 0) : (0, 0)), "what nobody asked for is thrown away with it")
             // Closed, and given away.
             poller.stays(socket, isHTTP2: isHTTP2)
@@ -116,7 +116,7 @@ struct PollerTests {
             dup2(foreign, socket)
             poller.applyChanges()
             #expect(unsafe send(foreignPeer, &byte, 1, 0) == 1)
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { _, _, _ in }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { _, _, _ in }
             #expect(Self.receive(foreign) == (1, 0))
             poller.close()
         }.value
@@ -143,7 +143,7 @@ struct PollerTests {
             }
             poller.applyChanges()
             var handled: [Int32] = []
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { socket, _, _ in
                 handled.append(socket)
                 let other = socket == first ? second : first
                 poller.remove(other, isHTTP2: false, isPaused: false)
@@ -156,7 +156,7 @@ struct PollerTests {
             poller.applyChanges()
             var byte: UInt8 = 7
             #expect(unsafe send(foreignPeer, &byte, 1, 0) == 1)
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { socket, _, _ in handled.append(socket) }
             #expect(!handled.contains(taken))
             #expect(Self.receive(foreign) == (1, 0), "and what comes in on it is left alone")
             poller.close()
@@ -185,7 +185,7 @@ struct PollerTests {
             var byte: UInt8 = 7
             #expect(unsafe send(secondPeer, &byte, 1, 0) == 1)
             var handled: [Int32] = []
-            poller.wait(milliseconds: 0, isInUse: { _ in false }) { socket, _, _ in handled.append(socket) }
+            poller.wait(milliseconds: 0, use: { _ in .nobody }) { socket, _, _ in handled.append(socket) }
             // If a process is being started elsewhere, it holds the first one for a moment, and the kernel tells of both.
             #expect(Set(handled) == [first])
             poller.close()

@@ -137,6 +137,9 @@ let socketCallback: curl_socket_callback = { handle, socket, what, context, _ in
             isHTTP2: last?.speaksHTTP2 ?? false,
             isPaused: last?.transfer?.isReceivePaused ?? false
         )
+        if let transfer = last?.transfer, transfer.waitsForSourceAlone {
+            shard.loop.noteEarlyEnd(of: transfer, on: socket)
+        }
     case CURL_POLL_IN: shard.loop.poller.want(Poller.inMask, on: socket, for: shard)
     case CURL_POLL_OUT: shard.loop.poller.want(Poller.outMask, on: socket, for: shard)
     case CURL_POLL_INOUT: shard.loop.poller.want(Poller.inMask | Poller.outMask, on: socket, for: shard)

@@ -99,12 +99,9 @@ final class EasyHandle {
         return version == 0 ? transfer?.origin?.isShared ?? false : version >= Int(CURL_HTTP_VERSION_2_0)
     }
 
-    /// The socket of the connection that the transfer, which has ended, has left open, if libcurl may not have said that nothing
-    /// is wanted of it any more.
-    var silentlyLeftSocket: Int32? {
-        var opened = 0
-        unsafe ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &opened)
-        guard opened > 0 || transfer?.hasPaused == true else { return nil }
+    /// The socket of the connection that the transfer has left open, if libcurl has done with it and nobody watches it.
+    var unwatchedSocket: Int32? {
+        if socket >= 0, !loop.poller.isUnwatched(socket) { return nil }
         let socket = unsafe ccurl_get_socket(handle)
         return socket >= 0 ? socket : nil
     }

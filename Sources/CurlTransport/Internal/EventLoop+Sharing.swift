@@ -73,12 +73,14 @@ extension EventLoop {
         let isStream = code == Int(CURLE_HTTP2_STREAM.rawValue)
         let others = [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_OPERATION_TIMEDOUT, CURLE_PARTIAL_FILE]
         guard isStream || others.contains(where: { code == Int($0.rawValue) }) else { return false }
-        if easy.hasNoBody, !isStream { return true }
+        if !isStream, easy.hasNoBody || transfer.earlyEnd == .ofAnswer { return true }
         if let length = easy.statedLength {
             var count: curl_off_t = 0
             unsafe ccurl_get_offset(easy.handle, CURLINFO_SIZE_DOWNLOAD_T, &count)
             return length == count
         }
+        // Nothing but the end was left to come.
+        if transfer.earlyEnd == .ofConnection, easy.endsWithConnection { return !transfer.facts.isEndUnannounced }
         return isStream && !transfer.evidence.hasInvalidFrame
             && easy.detail.hasSuffix(" reset by curl (error 0x5 STREAM_CLOSED)")
     }

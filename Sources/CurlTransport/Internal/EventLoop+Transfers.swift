@@ -196,7 +196,7 @@ extension EventLoop {
     }
 
     private func release(_ transfer: Transfer, _ easy: EasyHandle, _ shard: Shard, isReusable: Bool) {
-        if let socket = easy.silentlyLeftSocket { poller.stays(socket, isHTTP2: easy.speaksHTTP2) }
+        if let socket = easy.unwatchedSocket { poller.stays(socket, isHTTP2: easy.speaksHTTP2) }
         if !isReusable { giveUpStream(of: easy) }
         if transfer.isReceivePaused { easy.discardPaused() }
         unsafe curl_multi_remove_handle(shard.multi, easy.handle)

@@ -62,7 +62,9 @@ final class EventLoop: @unchecked Sendable {
     var news: [Transfer] = []
     /// The connections on which streams were given up that their servers may not know of.
     var unsentResets: Set<Int32> = []
-    /// Those that their servers have ended, and that libcurl holds for the rest of their requests' bodies.
+    /// Those that receive nothing more and wait for the rest of their requests' bodies, to be looked at by libcurl.
+    var lonelyUploads: [Transfer] = []
+    /// Those of them that no answer can come for any more.
     var abandonedUploads: [Transfer] = []
     /// Whether libcurl hands over what it has kept behind a pause.
     var isUnpausing = false
@@ -181,7 +183,7 @@ final class EventLoop: @unchecked Sendable {
         }
         while true {
             sleepAndHandleEvents()
-            lookAtAbandonedUploads()
+            lookAtLonelyUploads()
             runInbox()
             if mustStandStill {
                 refuseTheRest()
@@ -208,9 +210,10 @@ final class EventLoop: @unchecked Sendable {
             inbox.isSleeping = inbox.commands.isEmpty && inbox.jobs.isEmpty
             return inbox.isSleeping
         }
-        let milliseconds = mayBlock && news.isEmpty && unsentResets.isEmpty ? Monotonic.pollTimeout(until: deadline) : 0
+        let isDone = news.isEmpty && unsentResets.isEmpty && lonelyUploads.isEmpty && abandonedUploads.isEmpty
+        let milliseconds = mayBlock && isDone ? Monotonic.pollTimeout(until: deadline) : 0
         // Events come before new requests: a connection that has died meanwhile must not be used for one.
-        poller.wait(milliseconds: milliseconds, isInUse: isInUse) { socket, events, shard in
+        poller.wait(milliseconds: milliseconds, use: use(of:)) { socket, events, shard in
             var action: Int32 = 0
             if events & Poller.inMask != 0 { action |= CURL_CSELECT_IN }
             if events & Poller.outMask != 0 { action |= CURL_CSELECT_OUT }
@@ -222,12 +225,17 @@ final class EventLoop: @unchecked Sendable {
         if milliseconds != 0 { inbox.withLock { $0.isSleeping = false } }
     }
 
-    /// Whether a transfer has the connection of which nothing is wanted.
-    private func isInUse(_ socket: Int32) -> Bool {
-        guard let transfer = running.items.first(where: { $0.facts.wireAttempts > 0 && $0.socket ?? socket == socket })
-        else { return false }
-        if transfer.waitsForSourceAlone, Poller.hasEnded(socket) { abandonedUploads.append(transfer) }
-        return true
+    /// Who has a connection of which nothing is wanted.
+    private func use(of socket: Int32) -> Poller.Use {
+        let transfer = running.items.first { transfer in
+            guard transfer.facts.wireAttempts > 0, transfer.easy?.readsSavedAnswer == false else { return false }
+            return transfer.socket.map { $0 == socket } ?? usesUnixSockets
+        }
+        guard let transfer else { return .nobody }
+        guard transfer.waitsForSourceAlone else { return .paused }
+        guard Poller.hasEnded(socket) else { return .sender }
+        abandonedUploads.append(transfer)
+        return .paused
     }
 
     private func nextDeadline() -> UInt64 {

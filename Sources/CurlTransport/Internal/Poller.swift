@@ -27,6 +27,8 @@ final class Poller {
         var isHTTP2 = false
         /// Whether a transfer on it has paused: nothing is wanted, but the connection is not idle.
         var isPaused = false
+        /// Whether a transfer on it waits for the rest of its request's body alone: nothing but the server's end is to be heard.
+        var awaitsEnd = false
         /// Whether a transfer has ended and left the connection open, since when nothing was wanted of it.
         var isIdle = false
         var isDirty = false
@@ -36,6 +38,16 @@ final class Poller {
 
     static let inMask = EPOLLIN.rawValue
     static let outMask = EPOLLOUT.rawValue
+    static let endMask = EPOLLRDHUP.rawValue
+
+    /// Who has a socket of which nothing is wanted.
+    enum Use {
+        case nobody
+        /// One that is paused, for what comes is left where it is.
+        case paused
+        /// One that has only to send, and waits for what.
+        case sender
+    }
 
     private let epoll: Int32
     let wakeup: Int32
@@ -73,6 +85,11 @@ final class Poller {
         unsafe Int(socket) < entries.count && entries[Int(socket)].shard == nil
     }
 
+    /// Whether the kernel tells of nothing that comes on the socket.
+    func isUnwatched(_ socket: Int32) -> Bool {
+        Int(socket) < entries.count && entries[Int(socket)].registered.map { $0 & Self.inMask == 0 } ?? true
+    }
+
     /// The shard that waits for something to come on the socket, if one does.
     func reader(of socket: Int32) -> Shard? {
         guard Int(socket) < entries.count, entries[Int(socket)].wanted & Self.inMask != 0 else { return nil }
@@ -89,6 +106,7 @@ final class Poller {
         reserve(socket)
         entries[Int(socket)].wanted = mask
         entries[Int(socket)].isPaused = false
+        entries[Int(socket)].awaitsEnd = false
         entries[Int(socket)].isIdle = false
         unsafe entries[Int(socket)].shard = .passUnretained(shard)
         if entries[Int(socket)].isHooked {
@@ -107,6 +125,7 @@ final class Poller {
         entries[Int(socket)].wanted = 0
         entries[Int(socket)].isHTTP2 = isHTTP2
         entries[Int(socket)].isPaused = isPaused
+        entries[Int(socket)].awaitsEnd = false
         if entries[Int(socket)].isHooked {
             markDirty(socket)
         } else {
@@ -116,18 +135,31 @@ final class Poller {
         }
     }
 
+    /// Nothing but the server's end is to be heard on the socket, since the transfer on it has only to send, and waits for what.
+    func awaitEnd(on socket: Int32) {
+        guard Int(socket) < entries.count, entries[Int(socket)].isHooked, entries[Int(socket)].wanted == 0 else {
+            return
+        }
+        entries[Int(socket)].awaitsEnd = true
+        markDirty(socket)
+    }
+
     /// A transfer has ended, and the connection stays.
     ///
     /// libcurl says nothing of it if nothing was wanted of the socket in the end: since the answer was there at once, or all
-    /// that was left of a body behind a pause.
+    /// that was left behind a pause.
     func stays(_ socket: Int32, isHTTP2: Bool) {
         guard Int(socket) < entries.count, entries[Int(socket)].isHooked, entries[Int(socket)].wanted == 0 else {
             return
         }
         entries[Int(socket)].isHTTP2 = isHTTP2
         entries[Int(socket)].isPaused = false
+        entries[Int(socket)].awaitsEnd = false
         entries[Int(socket)].isIdle = true
         markDirty(socket)
+        // Who waits for the connection gets it within this turn.
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        if !isHTTP2, unsafe poll(&descriptor, 1, 0) != 0 { idleEvent(socket) }
     }
 
     // MARK: The loop's side
@@ -144,6 +176,8 @@ final class Poller {
                 // Even without a mask the kernel would report a reset again and again.
                 if entry.registered != nil { control(EPOLL_CTL_DEL, socket, 0) }
                 entries[Int(socket)].registered = nil
+            } else if entry.awaitsEnd {
+                if entry.registered != Self.endMask { apply(Self.endMask, to: socket) }
             } else if entry.registered != Self.inMask, entry.registered != nil || entry.isIdle {
                 apply(Self.inMask, to: socket)
             }
@@ -155,12 +189,12 @@ final class Poller {
     ///
     /// - Parameters:
     ///   - milliseconds: How long; negative is for ever.
-    ///   - isInUse: Whether a transfer has the socket of which nothing is wanted. libcurl does not say so if it was paused
-    ///     before anything was wanted of the socket for it, as its answer came at once.
+    ///   - use: Who has a socket of which nothing is wanted. libcurl does not say if a transfer was paused before anything was
+    ///     wanted of the socket for it, as its answer came at once.
     ///   - handle: Given what was waited for.
     func wait(
         milliseconds: Int32,
-        isInUse: (_ socket: Int32) -> Bool,
+        use: (_ socket: Int32) -> Use,
         _ handle: (_ socket: Int32, _ events: UInt32, _ shard: Shard) -> Void
     ) {
         let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
@@ -176,11 +210,12 @@ final class Poller {
             if entries[Int(socket)].wanted == 0 {
                 // What has changed in this turn is perhaps closed, and its number somebody else's: the next turn knows.
                 if entries[Int(socket)].isPaused || entries[Int(socket)].isDirty { continue }
-                if isInUse(socket) {
+                switch use(socket) {
+                case .nobody: idleEvent(socket)
+                case .paused:
                     entries[Int(socket)].isPaused = true
                     markDirty(socket)
-                } else {
-                    idleEvent(socket)
+                case .sender: awaitEnd(on: socket)
                 }
             } else if let shard = unsafe entries[Int(socket)].shard {
                 handle(socket, mask, unsafe shard.takeUnretainedValue())

@@ -57,9 +57,10 @@ final class Transfer: @unchecked Sendable {
     /// What is known of the transfer.
     var facts = TransferFacts(code: 0)
     var isHeadDelivered = false
-    var isReceivePaused = false { didSet { hasPaused = hasPaused || isReceivePaused } }
-    private(set) var hasPaused = false
+    var isReceivePaused = false
     var isSendPaused = false
+    /// What is known since libcurl has stopped receiving, although the request's body is not out.
+    var earlyEnd = EarlyEnd.none
     /// Whether the transfer is in the loop's list of those with news.
     var hasNews = false
     /// How much of a body in memory has gone out.

@@ -109,6 +109,10 @@ enum Verdict {
         if facts.isVetoed { return "the connection was lost before an answer came; the resend was prevented" }
         switch word(for: facts).0 {
         case .headersTooLarge: return "the response's header section is larger than libcurl accepts"
+        case .connectionLost where facts.code == 18 && facts.detail.isEmpty:
+            return "the server closed the connection before an answer came"
+        case .truncated where facts.code == 18 && facts.detail.isEmpty:
+            return "the server closed the connection before the whole answer had come"
         case .notHTTP where facts.code == 43: return "the response's first header line begins with a blank"
         case .badContentEncoding where facts.code == 23: return "something stands behind the response's compressed body"
         default: break
