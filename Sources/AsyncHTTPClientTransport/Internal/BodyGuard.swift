@@ -51,6 +51,7 @@ final class BodyGuard: ChannelInboundHandler {
                 self.pass(data, context)
                 context.fireChannelReadComplete()
             }
+            watched.transfer?.endEarlyIfWhole()
         }
     }
 

@@ -17,9 +17,15 @@ final class ByteWatch: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Nothing more is read of what is too large; the connection is being closed.
         if isTooLarge { return }
+        let bytes = unwrapInboundIn(data).readableBytesView
+        // What nobody has asked for; but an empty line is forgiven (RFC 9112, section 2.2).
+        if watched.transfer == nil, watched.isReused, !bytes.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) {
+            return context.close(promise: nil)
+        }
         watched.transfer?.meter?.noteAnswer()
+        watched.noteReceived(bytes)
         if watched.scanner.isActive {
-            watched.scanner.read(unwrapInboundIn(data).readableBytesView)
+            watched.scanner.read(bytes)
             if watched.scanner.sawStatus { watched.transfer?.facts.sawStatus = true }
             if watched.scanner.count > watched.pool.configuration.maxHeaderBytes {
                 isTooLarge = true
@@ -27,6 +33,7 @@ final class ByteWatch: ChannelInboundHandler {
             }
         }
         context.fireChannelRead(data)
+        if watched.hasExcess { context.close(promise: nil) }
     }
 }
 #endif

@@ -41,7 +41,8 @@ struct EncodedRequest: Sendable {
         guard authority.utf8.allSatisfy(Self.isLegalInAuthority) else {
             throw .invalid("the authority holds an illegal character")
         }
-        // The client ends the program when a port is none.
+        // The client ends the program when a SOCKS proxy is to be given a longer one, and when a port is none.
+        guard Self.hostLength(in: authority) <= 255 else { throw .invalid("the authority's host is too long") }
         guard Self.isPortLegal(in: authority) else { throw .invalid("the authority's port is none") }
         let path = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
         guard path.utf8.first == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
@@ -63,6 +64,8 @@ struct EncodedRequest: Sendable {
             switch field.name {
             // The authority is the host, and the body knows its framing.
             case Self.host, .transferEncoding, .expect: continue
+            // That is the transport's, and whoever sends it on would choose whose request goes out.
+            case Self.mark: continue
             case .contentLength:
                 declaredLength = Int(field.value)
                 continue
@@ -85,6 +88,7 @@ struct EncodedRequest: Sendable {
     }
 
     private static let host = HTTPField.Name("host")
+    private static let mark = HTTPField.Name(WireHandler.mark)
 
     private static func plan(
         _ body: MessageBody?,
@@ -102,6 +106,12 @@ struct EncodedRequest: Sendable {
         let length = body.length ?? declaredLength
         if let length, length < 0 { throw .invalid("the body's length is negative") }
         return .stream(body, length: length)
+    }
+
+    private static func hostLength(in authority: String) -> Int {
+        let bytes = authority.utf8
+        let name = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
+        return bytes[..<(bytes[name...].firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)].count
     }
 
     private static func isPortLegal(in authority: String) -> Bool {

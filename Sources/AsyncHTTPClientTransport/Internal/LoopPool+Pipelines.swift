@@ -59,6 +59,20 @@ final class WatchedConnection {
     /// Finds the response's head among the bytes.
     var scanner: HeadScanner
 
+    /// How a body ends.
+    private enum Framing {
+        case withConnection
+        case chunked
+        case bytes(Int)
+    }
+
+    private var framing = Framing.withConnection
+    /// How many bytes have come since the request went out, and the last of them.
+    private var receivedBytes = 0
+    private var tail: [UInt8] = []
+    /// Whether something came in one piece with the end of a response, behind it.
+    private(set) var hasExcess = false
+
     /// Whether a request has gone out on the connection before.
     var isReused = false
     /// Whether the request's last part has not gone out yet.
@@ -81,6 +95,43 @@ final class WatchedConnection {
         isSending = true
         held = nil
         scanner = HeadScanner(isActive: scansHead)
+        (framing, receivedBytes, tail) = (.withConnection, 0, [])
+    }
+
+    // MARK: Where a response over HTTP/1.1 ends
+
+    /// Takes note of what has come, before anything is made of it.
+    func noteReceived(_ bytes: ByteBufferView) {
+        receivedBytes += bytes.count
+        tail = Array((tail + bytes.suffix(4)).suffix(4))
+    }
+
+    /// The head of a response is whole, and says how its body ends.
+    func expectBody(_ headers: HTTPHeaders) {
+        if headers.contains(name: "Transfer-Encoding") {
+            framing = .chunked
+        } else if let length = headers.first(name: "Content-Length").flatMap({ Int($0) }) {
+            framing = .bytes(length)
+        } else {
+            framing = .withConnection
+        }
+    }
+
+    /// The last part of a response has been found among what has come.
+    ///
+    /// What stands behind it, the beginning of another's head for one, the parser would keep for the next request.
+    func responseHasEnded() {
+        guard scansHead else { return }
+        switch framing {
+        case .withConnection: break
+        case .bytes(let count):
+            let excess = receivedBytes - scanner.count - count
+            // An empty line is forgiven (RFC 9112, section 2.2).
+            hasExcess =
+                excess > 0 && !(excess <= tail.count && tail.suffix(excess).allSatisfy { $0 == 0x0d || $0 == 0x0a })
+        // A body of chunks ends with an empty line. If what is behind it has one, the parser has refused that.
+        case .chunked: if tail != Array("\r\n\r\n".utf8) { hasExcess = true }
+        }
     }
 
     /// Waits until the request has gone out: the client has no place for a response that ends before, and one it lets end

@@ -24,6 +24,8 @@ final class LoopPool: @unchecked Sendable {
     private var lastNumber: UInt64 = 0
     /// Whom the next request gets; made with the first.
     private var shared: PooledClient?
+    /// Those of origins to which connections have not come about.
+    private var own: [String: PooledClient] = [:]
     private var isShutDown = false
     /// The clients that have not shut down yet.
     private var openClients = 0
@@ -61,6 +63,10 @@ final class LoopPool: @unchecked Sendable {
             client.isRetired = true
             return client
         }
+        if let client = own[origin] {
+            client.uses += 1
+            return client
+        }
         if let shared, !shared.makeRoom(for: origin, idleTimeout: idleTimeout) {
             self.shared = nil
             retire(shared)
@@ -89,6 +95,29 @@ final class LoopPool: @unchecked Sendable {
         client.uses -= 1
         // Later, for the client may be in the middle of what has led here.
         if client.isRetired, client.uses == 0 { loop.execute { self.end(client) } }
+    }
+
+    /// A request has got no connection in time, and perhaps its client will never have one: a connection whose server says
+    /// nothing behind TLS, where it is to begin HTTP/2, is never ready, and keeps the client from making others.
+    ///
+    /// From here on the origin has a client of its own, a new one after each such request.
+    func noteNoConnection(_ client: PooledClient, to origin: String) {
+        guard !isShutDown, configuration.httpVersion.mayUseHTTP2, origin.hasPrefix("https:"),
+            client === own[origin] ?? shared
+        else { return }
+        if own.count >= Self.mostOwn { retireOwn() }
+        let previous = own.removeValue(forKey: origin)
+        own[origin] = try? makeClient(idleTimeout: idleTimeout)
+        if let previous { retire(previous) }
+    }
+
+    /// More origins than these share a client again.
+    private static let mostOwn = 32
+
+    private func retireOwn() {
+        let clients = own.values
+        own = [:]
+        for client in clients { retire(client) }
     }
 
     private func retire(_ client: PooledClient) {
@@ -131,6 +160,7 @@ final class LoopPool: @unchecked Sendable {
             for transfer in transfers.values { transfer.fail(TransportError.shutDown) }
             if let shared { retire(shared) }
             shared = nil
+            retireOwn()
         }
         endIfEmpty()
     }

@@ -14,6 +14,8 @@ final class RefusalWatch: ChannelInboundHandler {
     /// The streams that are open.
     private var streams: [ObjectIdentifier: (channel: any Channel, watched: WatchedConnection)] = [:]
     private var frames = RefusalScanner()
+    /// Whether the server has said that it takes no more streams.
+    private var hasGoneAway = false
     /// Whether the connection has had a stream.
     private var isUsed = false
 
@@ -36,12 +38,19 @@ final class RefusalWatch: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         for refusal in frames.read(unwrapInboundIn(data).readableBytesView) {
+            if case .streamsAfter = refusal { hasGoneAway = true }
             for (channel, watched) in streams.values {
                 guard let number = Self.number(of: channel), refusal.covers(number) else { continue }
                 watched.transfer?.facts.isRefused = true
             }
         }
         context.fireChannelRead(data)
+        guard hasGoneAway, streams.isEmpty else { return }
+        // The client leaves a connection open that had no streams when it was told. It may be about to close it by itself.
+        let channel = context.channel
+        context.eventLoop.assumeIsolated().execute {
+            if self.streams.isEmpty { channel.close(promise: nil) }
+        }
     }
 
     private static func number(of channel: any Channel) -> UInt32? {
@@ -100,10 +109,11 @@ struct RefusalScanner {
     }
 
     private var refusal: Refusal? {
-        let value = number(at: 9)
-        if beginning[3] == 7 { return .streamsAfter(value & 0x7fff_ffff) }
+        let (stream, value) = (number(at: 5) & 0x7fff_ffff, number(at: 9))
+        // What has not the form that it must have proves nothing (RFC 9113, sections 6.4 and 6.8).
+        if beginning[3] == 7 { return stream == 0 && rest >= 4 ? .streamsAfter(value & 0x7fff_ffff) : nil }
         // REFUSED_STREAM
-        return value == 7 ? .stream(number(at: 5) & 0x7fff_ffff) : nil
+        return value == 7 && rest == 0 ? .stream(stream) : nil
     }
 
     private func number(at index: Int) -> UInt32 {

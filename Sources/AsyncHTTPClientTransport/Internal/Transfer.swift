@@ -186,6 +186,14 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         }
     }
 
+    private var sendsBody: Bool {
+        switch request.body {
+        case .none: false
+        case .bytes(let bytes): !bytes.isEmpty
+        case .stream: true
+        }
+    }
+
     /// Whether the head may be written now, the last moment before it is.
     func willWrite() throws(TransportError) {
         guard facts.wireAttempts == 0 else {
@@ -201,13 +209,17 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         if isOver { return }
         // What became of the rest of the request is no matter then.
         if isAnswered, !(error is CancellationError) { return finish(.complete) }
+        if let client, [.connectTimeout, .getConnectionFromPoolTimeout].contains(error as? HTTPClientError) {
+            pool.noteNoConnection(client, to: request.origin)
+        }
         meter?.end()
         var failure = Verdict.error(for: error, facts: facts)
         if let meter { failure.metrics = meter.metrics }
         finish(.failed(failure))
     }
 
-    private func finish(_ ending: Ending) {
+    /// - Parameter isLetGo: Whether the client has done with it as well.
+    private func finish(_ ending: Ending, isLetGo: Bool = false) {
         if isOver { return }
         isOver = true
         if let number { pool.leave(number) }
@@ -226,8 +238,7 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
             head?.resume(throwing: error)
             body?.resume(throwing: error)
         }
-        if case .complete = ending, !isUploading, demand == nil, !isOnNewConnection {
-            // The client has let go of it as well.
+        if isLetGo, !isUploading, demand == nil, !isOnNewConnection {
             task = nil
             giveBackClient()
         } else {
@@ -302,7 +313,7 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) throws {
-        finish(.complete)
+        finish(.complete, isLetGo: true)
     }
 
     private func satisfyDemand() {
@@ -324,10 +335,11 @@ final class Transfer: HTTPClientResponseDelegate, @unchecked Sendable {
         shared.withLock { $0.trailers = fields }
     }
 
-    /// Ends the transfer when a refusal is whole although the request's body is not: the client sends no more of it then,
-    /// and waits for ever.
+    /// Ends the transfer when a refusal is whole although the request's body is not, or any answer although the body has not
+    /// begun: the client sends no more of it then, and waits for ever.
     func endEarlyIfWhole() {
-        if isAnswered, status >= 300, isUploading { finish(.complete) }
+        guard isAnswered, sendsBody else { return }
+        if !hasUploadBegun || status >= 300 && isUploading { finish(.complete) }
     }
 
     /// Whether the whole response has been handed over.

@@ -22,6 +22,8 @@ final class WireHandler: ChannelDuplexHandler {
     private var isRefusing = false
     /// Whether the parts of the present response are not for the decompressor, which takes no body for a broken one.
     private var passesDecompressor = true
+    /// Whether the request's head has been written and has not been flushed.
+    private var isHeadPending = false
     /// The bytes of header sections that came as parts, of HTTP/2.
     private var headerBytes = 0
 
@@ -34,7 +36,7 @@ final class WireHandler: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(let head):
-            let number = head.headers.first(name: Self.mark).flatMap { UInt64($0) }
+            let number = head.headers[Self.mark].last.flatMap { UInt64($0) }
             let transfer = number.flatMap(watched.pool.transfer)
             do throws(TransportError) {
                 // A transfer that has ended, cancelled for example, leaves nothing behind to send.
@@ -44,6 +46,7 @@ final class WireHandler: ChannelDuplexHandler {
                 headerBytes = 0
                 transfer.meter?.begin(on: context.channel, isReused: watched.isReused)
                 watched.begin(transfer)
+                isHeadPending = true
                 context.write(wrapOutboundOut(.head(transfer.request.wireHead(from: head))), promise: promise)
             } catch {
                 isRefusing = true
@@ -64,7 +67,17 @@ final class WireHandler: ChannelDuplexHandler {
         }
     }
 
+    /// What a head that does not fit at once makes of the channel is told when it is flushed: the client would end the program if
+    /// it heard within its own writing that it can send, before it has noted that the head is out.
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        guard isHeadPending else { return }
+        isHeadPending = false
+        if !context.channel.isWritable { channelWritabilityChanged(context: context) }
+    }
+
     func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if isHeadPending { return }
         let isWritable = context.channel.isWritable
         if !isWritable { watched.transfer?.pauseUpload() }
         // The client would end the program if it were told that it can send now, when its request body has not begun
@@ -83,7 +96,8 @@ final class WireHandler: ChannelDuplexHandler {
             meter.noteAnswer()
             if case .body(let bytes) = part { meter.noteReceived(bytes.readableBytes) }
         }
-        if case .head(let head) = part, let transfer {
+        var data = data
+        if case .head(var head) = part, let transfer {
             // The client would take it for an interim response, and end the program with the response.
             guard head.status.code >= 100 else { return context.fireErrorCaught(TransportError.noStatus) }
             let isFinal = head.status.code >= 200
@@ -98,8 +112,18 @@ final class WireHandler: ChannelDuplexHandler {
                 return
             }
             if isFinal { transfer.facts.sawHead = true }
+            if isFinal {
+                let hasBody =
+                    transfer.request.method != .HEAD && head.status != .noContent && head.status != .notModified
+                guard !hasBody || head.dropsIdentity() else {
+                    return context.fireErrorCaught(TransportError.unknownCoding)
+                }
+                data = wrapInboundOut(.head(head))
+                watched.expectBody(hasBody ? head.headers : ["Content-Length": "0"])
+            }
             passesDecompressor = !transfer.request.decodes || transfer.request.method == .HEAD || head.hasNoBody
         }
+        if case .end = part { watched.responseHasEnded() }
         if let decompressor, passesDecompressor {
             decompressor.fireChannelRead(data)
         } else {
@@ -123,6 +147,20 @@ extension EncodedRequest {
 }
 
 extension HTTPResponseHead {
+    /// Takes out a transfer coding that is none; false if the last of those there are is not `chunked`.
+    ///
+    /// The client takes the end of a connection for that of a body with any, also if TLS has not announced it.
+    fileprivate mutating func dropsIdentity() -> Bool {
+        let codings = headers[canonicalForm: "Transfer-Encoding"]
+            .map { $0.utf8.split(separator: UInt8(ascii: ";")).first.map { String(Substring($0)).lowercased() } ?? "" }
+            .filter { !$0.isEmpty }
+        if codings.allSatisfy({ $0 == "identity" }) {
+            headers.remove(name: "Transfer-Encoding")
+            return true
+        }
+        return codings.last == "chunked"
+    }
+
     fileprivate var hasNoBody: Bool {
         status.code < 200 || status == .noContent || status == .notModified
             || headers.first(name: "Content-Length") == "0"
@@ -132,6 +170,11 @@ extension HTTPResponseHead {
 extension TransportError {
     /// What was to be sent has been given up.
     static let gone = TransportError(.other, .neverSent, message: "the attempt had ended before it was sent")
+    static let unknownCoding = TransportError(
+        .notHTTP,
+        .answered,
+        message: "the response's last transfer coding is not chunked, so that nothing tells where its body ends"
+    )
     static let noStatus = TransportError(.notHTTP, .unknown, message: "the status cannot be one")
     /// RFC 9110, section 15.2.2: nobody has asked for another protocol.
     static let switchedProtocol = TransportError(
