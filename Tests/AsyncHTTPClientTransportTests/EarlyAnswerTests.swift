@@ -110,7 +110,11 @@ struct EarlyAnswerTests {
         #expect(error.code == .notHTTP && error.certainty == .answered, "\(error)")
     }
 
-    @Test(.enabled(if: TLSFront.isAvailable), arguments: ["000", "050", "099", "20", "1000", "", " "])
+    /// A negative one would end the program, and an interim one is never the last.
+    @Test(
+        .enabled(if: TLSFront.isAvailable),
+        arguments: ["000", "050", "099", "20", "1000", "", " ", "-100", "-1", "+20", "+200", "2e2", "100", "103"]
+    )
     func aStatusThatIsNoneIsNoResponseOverHTTP2(status: String) async throws {
         let server = try FaultServer.http2 { stream, _ in
             .init(HTTP2Frame.headers(stream, status: status, endsStream: true))

@@ -13,19 +13,6 @@ import Testing
 struct HostileServerTests {
     // MARK: What would end the program
 
-    @Test(.enabled(if: TLSFront.isAvailable), arguments: ["-100", "-1", "+20", "+200", "2e2", "100", "103"])
-    func aStatusThatIsNoneIsNoResponseOverHTTP2(status: String) async throws {
-        let server = try FaultServer.http2 { stream, _ in
-            .init(HTTP2Frame.headers(stream, status: status, endsStream: true))
-        }
-        let front = try await TLSFront.start(port: server.port, protocols: ["h2"])
-        let transport = AsyncHTTPClientTransport.patient(.init(caFile: front.caFile))
-        let error = try await transport.failure(.to(front.authority, scheme: "https"))
-        #expect([.notHTTP, .connectionLost].contains(error.code), "\(error)")
-        await transport.shutdown()
-        withExtendedLifetime(front) {}
-    }
-
     /// More than the channel takes before it says that it is full, which it says, and takes back, while the head is written.
     @Test(.enabled(if: TLSFront.isAvailable), arguments: [false, true])
     func aLargeHeadBeforeAStreamIsSent(isTLS: Bool) async throws {
