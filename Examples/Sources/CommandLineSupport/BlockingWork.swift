@@ -63,34 +63,34 @@ public final class BlockingWork: Sendable {
     private final class Answer<Value: Sendable>: Sendable {
         private struct State {
             var continuation: CheckedContinuation<Value, any Error>?
-            var isCancelled = false
+            /// Why nobody waits any longer.
+            var reason: (any Error)?
         }
 
         private let state = Locked(State())
 
-        var isCancelled: Bool { state.withLock { $0.isCancelled } }
+        var isLeft: Bool { state.withLock { $0.reason != nil } }
 
-        /// Notes who waits; false if they do so no longer.
-        func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
+        /// Notes who waits; returns why they do so no longer, if they do not.
+        func wait(_ continuation: CheckedContinuation<Value, any Error>) -> (any Error)? {
             state.withLock { state in
-                if state.isCancelled { return false }
-                state.continuation = continuation
-                return true
+                if state.reason == nil { state.continuation = continuation }
+                return state.reason
             }
         }
 
         func land(_ result: Result<Value, any Error>) {
-            take(cancelling: false)?.resume(with: result)
+            take(leavingFor: nil)?.resume(with: result)
         }
 
         /// Ends the waiting, and what has not begun.
         func leave(throwing error: any Error) {
-            take(cancelling: true)?.resume(throwing: error)
+            take(leavingFor: error)?.resume(throwing: error)
         }
 
-        private func take(cancelling: Bool) -> CheckedContinuation<Value, any Error>? {
+        private func take(leavingFor reason: (any Error)?) -> CheckedContinuation<Value, any Error>? {
             state.withLock { state in
-                if cancelling { state.isCancelled = true }
+                state.reason = state.reason ?? reason
                 defer { state.continuation = nil }
                 return state.continuation
             }
@@ -132,9 +132,10 @@ public final class BlockingWork: Sendable {
         defer { timer?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard answer.wait(continuation) else { return continuation.resume(throwing: CancellationError()) }
+                // A time that is over is over before anybody waits.
+                if let reason = answer.wait(continuation) { return continuation.resume(throwing: reason) }
                 queue.add {
-                    if answer.isCancelled { return }
+                    if answer.isLeft { return }
                     answer.land(Result { try body() })
                 }
             }
