@@ -67,9 +67,9 @@ final class WatchedConnection {
     }
 
     private var framing = Framing.withConnection
-    /// How many bytes have come since the request went out, and the last of them.
+    /// How many bytes have come since the request went out, and the last four of them.
     private var receivedBytes = 0
-    private var tail: [UInt8] = []
+    private var tail: UInt32 = 0
     /// Whether something came in one piece with the end of a response, behind it.
     private(set) var hasExcess = false
 
@@ -95,7 +95,7 @@ final class WatchedConnection {
         isSending = true
         held = nil
         scanner = HeadScanner(isActive: scansHead)
-        (framing, receivedBytes, tail) = (.withConnection, 0, [])
+        (framing, receivedBytes, tail) = (.withConnection, 0, 0)
     }
 
     // MARK: Where a response over HTTP/1.1 ends
@@ -103,7 +103,7 @@ final class WatchedConnection {
     /// Takes note of what has come, before anything is made of it.
     func noteReceived(_ bytes: ByteBufferView) {
         receivedBytes += bytes.count
-        tail = Array((tail + bytes.suffix(4)).suffix(4))
+        for byte in bytes.suffix(4) { tail = tail << 8 | UInt32(byte) }
     }
 
     /// The head of a response is whole, and says how its body ends.
@@ -125,12 +125,11 @@ final class WatchedConnection {
         switch framing {
         case .withConnection: break
         case .bytes(let count):
-            let excess = receivedBytes - scanner.count - count
             // An empty line is forgiven (RFC 9112, section 2.2).
-            hasExcess =
-                excess > 0 && !(excess <= tail.count && tail.suffix(excess).allSatisfy { $0 == 0x0d || $0 == 0x0a })
+            let excess = receivedBytes - scanner.count - count
+            hasExcess = excess > 0 && !(excess == 2 && tail & 0xffff == 0x0d0a)
         // A body of chunks ends with an empty line. If what is behind it has one, the parser has refused that.
-        case .chunked: if tail != Array("\r\n\r\n".utf8) { hasExcess = true }
+        case .chunked: hasExcess = tail != 0x0d0a_0d0a
         }
     }
 

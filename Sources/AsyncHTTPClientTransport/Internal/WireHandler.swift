@@ -111,17 +111,16 @@ final class WireHandler: ChannelDuplexHandler {
                 context.fireErrorCaught(TransportError.headersTooLarge)
                 return
             }
-            if isFinal { transfer.facts.sawHead = true }
+            let hasNoBody = transfer.request.method == .HEAD || head.hasNoBody
             if isFinal {
-                let hasBody =
-                    transfer.request.method != .HEAD && head.status != .noContent && head.status != .notModified
-                guard !hasBody || head.dropsIdentity() else {
+                transfer.facts.sawHead = true
+                guard hasNoBody || head.dropsIdentity() else {
                     return context.fireErrorCaught(TransportError.unknownCoding)
                 }
                 data = wrapInboundOut(.head(head))
-                watched.expectBody(hasBody ? head.headers : ["Content-Length": "0"])
+                watched.expectBody(hasNoBody ? ["Content-Length": "0"] : head.headers)
             }
-            passesDecompressor = !transfer.request.decodes || transfer.request.method == .HEAD || head.hasNoBody
+            passesDecompressor = !transfer.request.decodes || hasNoBody
         }
         if case .end = part { watched.responseHasEnded() }
         if let decompressor, passesDecompressor {
@@ -163,7 +162,7 @@ extension HTTPResponseHead {
 
     fileprivate var hasNoBody: Bool {
         status.code < 200 || status == .noContent || status == .notModified
-            || headers.first(name: "Content-Length") == "0"
+            || headers.first(name: "Content-Length") == "0" && !headers.contains(name: "Transfer-Encoding")
     }
 }
 

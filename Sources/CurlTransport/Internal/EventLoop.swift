@@ -229,7 +229,8 @@ final class EventLoop: @unchecked Sendable {
     private func use(of socket: Int32) -> Poller.Use {
         let transfer = running.items.first { transfer in
             guard transfer.facts.wireAttempts > 0, transfer.easy?.readsSavedAnswer == false else { return false }
-            return transfer.socket.map { $0 == socket } ?? usesUnixSockets
+            // Of one that is paused and whose socket is not known, what comes may be the body.
+            return transfer.socket.map { $0 == socket } ?? (usesUnixSockets || transfer.isReceivePaused)
         }
         guard let transfer else { return .nobody }
         guard transfer.waitsForSourceAlone else { return .paused }
