@@ -50,8 +50,8 @@ extension CurlTransport {
 
         /// The most bytes of header sections a response may have; 64 KiB by default.
         ///
-        /// Interim responses and trailers are included. libcurl itself bounds a single line, at about 100 KB, and from
-        /// version 8.3 on all of them together, at 300 KiB.
+        /// Interim responses and trailers are included. libcurl itself bounds a single line, at about 100 KB, and one of
+        /// trailers at about 4 KiB; from version 8.3 on also all of them together, at 300 KiB.
         public var maxHeaderBytes: Int
 
         /// The bytes of a response body that wait for their reader before the transport stops receiving; 256 KiB by

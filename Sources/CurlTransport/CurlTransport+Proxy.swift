@@ -28,9 +28,11 @@ extension CurlTransport {
         ///   - url: The URL; schemes are http, https, socks4, socks4a (the proxy looks names up), socks5 and socks5h (it
         ///     looks them up).
         ///   - hosts: Which hosts are reached without it: a name is meant with all names below it (`example.com`,
-        ///     `api.example.com`), an address by itself or with a prefix length (`10.0.0.0/8`), and `*` is every host.
+        ///     `api.example.com`), an address by itself or with a prefix length (`10.0.0.0/8`), and `*`, by
+        ///     itself or among others, is every host.
         public static func url(_ url: String, except hosts: [String] = []) -> Proxy {
-            Proxy(choice: .url(url, except: hosts.joined(separator: ",")))
+            // To libcurl it is every host only where it is the whole list.
+            Proxy(choice: .url(url, except: hosts.contains("*") ? "*" : hosts.joined(separator: ",")))
         }
 
         /// `none`, `environment`, or the URL without a user and password.

@@ -58,6 +58,46 @@ struct HostileServerTests {
         }
     }
 
+    /// The client decodes what is percent-encoded in a host, and tells it to proxies as it is, or ends the program.
+    @Test(arguments: [
+        "%5b", "%5d", "a%20HTTP%2f1.1%0d%0a%0d%0aPOST%20http%3a%2f%2fb", "127.0.0.1%00.a", "a%3a25", "[::1%0d%0a]",
+        "[::1%25",
+        "b\u{fc}cher.example", "a\u{ff0f}b",
+    ])
+    func aHostThatWouldBeDecodedIsRefused(host: String) async throws {
+        let proxy = try FaultServer(.answer(502))
+        for configuration in [
+            AsyncHTTPClientTransport.Configuration(), .init(proxy: .url("http://u:p@\(proxy.authority)")),
+        ] {
+            let transport = AsyncHTTPClientTransport.patient(configuration)
+            let error = try await transport.failure(.to(host))
+            #expect(error.code == .invalidRequest && error.certainty == .neverSent, "\(error)")
+            await transport.shutdown()
+        }
+        #expect(proxy.connectionCount == 0)
+    }
+
+    /// What has the form of an address and is none, or is not this machine's, ends in an error.
+    @Test(arguments: ["[:]", "[.]", "[:::::::::]", "[1]", "[::1%25nosuch]:1", "[fe80::1%25lo]:1"])
+    func aStrangeHostIsAnError(host: String) async throws {
+        let transport = AsyncHTTPClientTransport.patient()
+        for scheme in ["http", "https"] {
+            #expect(try await transport.failure(.to(host, scheme: scheme)).certainty == .neverSent)
+        }
+        await transport.shutdown()
+    }
+
+    @Test
+    func aFragmentIsNotSent() async throws {
+        let server = try FaultServer { .echo($0) }
+        let transport = AsyncHTTPClientTransport.patient()
+        for (path, target) in [("/a#b", "/a"), ("/a?b#c?d", "/a?b"), ("/#", "/")] {
+            let (_, body) = try await transport.fetch(.to(server.authority, .get, path))
+            #expect(body.hasPrefix("GET \(target) HTTP/1.1\r\n"), "\(body)")
+        }
+        await transport.shutdown()
+    }
+
     // MARK: Whose request and whose answer
 
     /// The transport's own field is nobody else's to set.
@@ -142,7 +182,7 @@ struct HostileServerTests {
 
     @Test(
         .enabled(if: TLSFront.isAvailable),
-        arguments: ["identity", "gzip", "chunked, identity", "", "x", "identity, gzip"]
+        arguments: ["identity", "gzip", "gzip, chunked", "chunked, identity", "", "x", "identity, gzip"]
     )
     func aBodyThatIsCutIsNotWholeWhateverItsCoding(coding: String) async throws {
         let front = try await TLSFront.start(

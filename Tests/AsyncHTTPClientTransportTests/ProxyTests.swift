@@ -31,6 +31,15 @@ struct ProxyTests {
         #expect(proxy.receivedRequests.map(\.path) == ["origin.example:443"])
     }
 
+    /// Who tries a password again locks an account.
+    @Test
+    func aPasswordThatAProxyRefusesIsNotTriedAgain() async throws {
+        let proxy = try FaultServer(.answer(407, headers: [("Proxy-Authenticate", "Basic")]).then(.close))
+        let transport = AsyncHTTPClientTransport.patient(.init(proxy: .url("http://u:wrong@\(proxy.authority)")))
+        let error = try await transport.failure(.to("origin.example", scheme: "https"))
+        #expect(error.code == .cannotConnect && error.certainty == .neverSent && !error.isTransient, "\(error)")
+    }
+
     @Test
     func aProxyThatIsNotThereSendsNothing() async throws {
         let port = try RefusingPort()

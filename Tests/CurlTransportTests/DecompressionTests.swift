@@ -112,6 +112,41 @@ struct DecompressionTests {
         #expect(try await Self.size(Self.transport(limit: 1), server) == bytes.count)
     }
 
+    // MARK: Transfer codings
+
+    /// Some libcurl undoes what nobody has asked for, and says nothing of it.
+    @Test(
+        arguments: ["gzip, chunked", "deflate, chunked", "deflate", "x-unknown, chunked", "chunked, deflate"],
+        [true, false]
+    )
+    func aTransferCodingThatNobodyAskedForIsRefused(coding: String, decompresses: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nConnection: close\r\n\r\n"
+        let chunk = Array("\(String(Self.bomb.count, radix: 16))\r\n".utf8) + Self.bomb + Array("\r\n0\r\n\r\n".utf8)
+        let server = try FaultServer(.bytes(Array(head.utf8) + chunk))
+        var configuration = CurlTransport.Configuration()
+        configuration.decompresses = decompresses
+        let error = try await CurlTransport.patient(configuration).failure(.to(server.authority))
+        #expect(error.code == .notHTTP && error.certainty == .answered, "\(error)")
+    }
+
+    @Test(arguments: ["Chunked", "identity, chunked", " chunked ,", "chunked\r\nTransfer-Encoding: identity"])
+    func chunksAreNoCoding(coding: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n"
+        let server = try FaultServer(.raw(head + "2\r\nok\r\n0\r\n\r\n"))
+        #expect(try await CurlTransport.patient().fetch(.to(server.authority)).body == "ok")
+    }
+
+    /// What comes without a body may tell of one (RFC 9112, section 6.1).
+    @Test(arguments: [("HEAD", 200), ("GET", 304), ("GET", 204)])
+    func aCodingOfNoBodyIsNone(method: String, status: Int) async throws {
+        let server = try FaultServer(.raw("HTTP/1.1 \(status) X\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"))
+        let method = try #require(HTTPRequest.Method(method))
+        let transport = CurlTransport.patient()
+        for _ in 0..<2 {
+            #expect(try await transport.fetch(.to(server.authority, method)).head.status.code == status)
+        }
+    }
+
     // MARK: Codings within codings
 
     /// Zeros compressed so often that all but the last are stored.

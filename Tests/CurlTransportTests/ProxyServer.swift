@@ -15,6 +15,7 @@ struct ProxyServer: Sendable {
     /// The URL's authority.
     var authority: String { server.authority }
 
+    var connectionCount: Int { server.connectionCount }
     /// What was asked for, such as `origin.example:443`, with the credentials that came along.
     var asked: [String] { server.receivedRequests.map { "\($0.path) \($0.headers[.proxyAuthorization] ?? "-")" } }
 

@@ -105,9 +105,51 @@ struct ProxyWayTests {
         let cause = try #require(error.outcome.transportError)
         #expect(cause.certainty == .neverSent)
         #expect(cause.code == .cannotConnect)
+        // Who tries a password again locks an account.
+        #expect(!cause.isTransient)
+        #expect(proxy.asked.count <= 1 && proxy.connectionCount == 1)
         let told = ["\(error)", String(reflecting: error), "\(cause)"] + recorder.events.map { "\($0)" }
         for text in told { #expect(!text.contains("wr0ng") && !text.contains("bWU6")) }
         #expect(server.receivedRequests.isEmpty)
+    }
+
+    @Test(arguments: [
+        (400, false), (403, false), (404, false), (407, false), (408, true), (429, true), (500, true), (502, true),
+        (503, true),
+    ])
+    func aRefusedTunnelIsTriedAgainWhereThatCanHelp(status: Int, isTransient: Bool) async throws {
+        let proxy = try FaultServer(.answer(status).then(.close))
+        let transport = CurlTransport.patient(.init(proxy: .url("http://\(proxy.authority)")))
+        let error = try await transport.failure(.to("origin.example", .post, scheme: "https"), MessageBody("x"))
+        #expect(error.code == .cannotConnect && error.certainty == .neverSent)
+        #expect(error.isTransient == isTransient, "\(error)")
+        #expect(proxy.receivedRequests.map(\.method) == ["CONNECT"])
+    }
+
+    /// libcurl reads what stands behind a refusal in one go; others on the loop must not wait for that, nor must the time.
+    @Test(arguments: ["Content-Length: 99999999999", "Transfer-Encoding: chunked", "Connection: close"])
+    func aRefusalWithoutEndHoldsNobodyUp(framing: String) async throws {
+        let proxy = try FaultServer(
+            plan: { _ in
+                .raw { connection in
+                    guard connection.read() != nil,
+                        connection.write(Array("HTTP/1.1 407 No\r\n\(framing)\r\n\r\n".utf8))
+                    else { return }
+                    let piece = Array("8000\r\n".utf8) + [UInt8](repeating: 0x61, count: 32_768) + Array("\r\n".utf8)
+                    while connection.write(piece) {}
+                }
+            },
+            reply: { _ in .stall }
+        )
+        let server = try FaultServer(.answer(body: "direct"))
+        let transport = CurlTransport.patient(
+            .init(proxy: .url("http://\(proxy.authority)", except: ["127.0.0.1"]))
+        )
+        async let refused = transport.failure(.to("origin.example", .post, scheme: "https"), MessageBody("x"))
+        for _ in 0..<20 { #expect(try await transport.fetch(.to(server.authority)).body == "direct") }
+        let error = try await refused
+        #expect(error.code == .cannotConnect && error.certainty == .neverSent && !error.isTransient, "\(error)")
+        await transport.shutdown()
     }
 
     @Test(.enabled(if: TLSFront.isAvailable))
@@ -132,6 +174,7 @@ struct ProxyWayTests {
 
     @Test(arguments: [
         (["127.0.0.1"], true), (["*"], true), (["127.0.0.0/8"], true), (["other.example", "127.0.0.1"], true),
+        (["*", "other.example"], true), (["other.example", "*"], true),
         ([], false), (["127.0.0.2"], false), (["0.0.1"], false), (["10.0.0.0/8"], false),
     ])
     func someHostsAreReachedWithoutIt(hosts: [String], isDirect: Bool) async throws {

@@ -16,6 +16,7 @@ struct RequestValidationTests {
         ("a line break in the authority", .to("a\r\nX-Injected: 1")),
         ("a slash in the authority", .to("a/b")),
         ("a port out of range", .to("127.0.0.1:99999")),
+        ("a name beyond ASCII", .to("b\u{fc}cher.example")),
         ("a relative path", .to("127.0.0.1:1", .get, "a")),
         ("a space in the path", .to("127.0.0.1:1", .get, "/a b")),
         ("a line break in the path", .to("127.0.0.1:1", .get, "/ HTTP/1.1\r\nX-Injected: 1")),

@@ -34,6 +34,30 @@ struct SharingTests {
         withExtendedLifetime(front) {}
     }
 
+    /// How many find out at once what a server speaks doubles with each failure, without an end.
+    @Test
+    func anOutageOfAnyLengthIsNotCountedTooFar() async throws {
+        let port = try RefusingPort()
+        let transport = CurlTransport.patient(.init(maxConnectionsPerOrigin: .max, httpVersion: .http2))
+        for _ in 0..<70 {
+            #expect(try await transport.failure(.to(port.authority, scheme: "https")).code == .cannotConnect)
+        }
+    }
+
+    @Test
+    func anOriginHasOneNameForItself() throws {
+        func origin(_ scheme: String, _ authority: String) throws -> EncodedRequest.Origin {
+            try EncodedRequest(.to(authority, scheme: scheme), body: nil, decompresses: false).origin
+        }
+        for (scheme, port) in [("http", 80), ("https", 443)] {
+            for authority in ["A.example", "a.example:", "a.example:\(port)", "a.example:00\(port)"] {
+                #expect(try origin(scheme, authority) == origin(scheme, "a.example"))
+            }
+            #expect(try origin(scheme, "a.example:8080") != origin(scheme, "a.example"))
+        }
+        #expect(try origin("http", "a.example:443") != origin("https", "a.example:443"))
+    }
+
     /// As many connections as there are requests past its limit is what libcurl 7.88 would open.
     @Test
     func aServerThatAllowsFewStreamsGetsFewConnections() async throws {

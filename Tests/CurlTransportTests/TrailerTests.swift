@@ -45,6 +45,21 @@ struct TrailerTests {
         #expect(response.trailers?.map { "\($0.name.rawName)=\($0.value)" } == ["X-Sum=abc", "X-Two=2"])
     }
 
+    /// libcurl bounds a line of them at some 4 KiB, and calls more than that "out of memory".
+    @Test(arguments: [1000, 100_000])
+    func aLongOneArrivesOrIsTooLarge(length: Int) async throws {
+        let tail = "5\r\nhello\r\n0\r\nX-Sum: \(String(repeating: "a", count: length))\r\n\r\n"
+        let server = try FaultServer(.raw(Self.head + tail))
+        do {
+            let response = try await Self.send(server.authority)
+            _ = try await response.body.collect(upTo: 100)
+            #expect(try Self.value(response)?.utf8.count == length && length < 4000)
+        } catch let error as TransportError {
+            #expect(error.code == .headersTooLarge && error.certainty == .answered && !error.isTransient, "\(error)")
+            #expect(length > 4000)
+        }
+    }
+
     @Test
     func theyAreNotThereBeforeTheBodyHasEnded() async throws {
         let gate = FaultServer.Gate()

@@ -19,7 +19,9 @@ struct VerdictTests {
             status: Bool = false,
             head: Bool = false,
             refused: Bool = false,
+            byProxy: Bool = false,
             own: TransferFacts.OwnReason? = nil,
+            detail: String = "",
             _ word: TransportError.Code,
             _ certainty: TransportError.Certainty,
             transient: Bool = true
@@ -31,13 +33,18 @@ struct VerdictTests {
                 sawStatus: status,
                 sawHead: head,
                 isRefused: refused,
-                ownReason: own
+                isRefusedByProxy: byProxy,
+                ownReason: own,
+                detail: detail
             )
             self.code = word
             self.certainty = certainty
             self.isTransient = transient
         }
     }
+
+    private static let longLine = "Out of memory in chunked-encoding"
+    private static let coding = "Unsolicited Transfer-Encoding (gzip)"
 
     static let rows: [Row] = [
         // Before a connection there is nothing to doubt.
@@ -55,6 +62,11 @@ struct VerdictTests {
         Row(77, .misconfigured, .neverSent, transient: false),
         Row(27, .outOfResources, .neverSent),
         Row(999, .other, .neverSent),
+        // A proxy that would refuse again.
+        Row(56, byProxy: true, .cannotConnect, .neverSent, transient: false),
+        Row(97, byProxy: true, .cannotConnect, .neverSent, transient: false),
+        Row(42, byProxy: true, own: .endlessProxyAnswer, .cannotConnect, .neverSent, transient: false),
+        Row(42, own: .endlessProxyAnswer, .cannotConnect, .neverSent),
         // Sent and not answered: never certain, whatever the code.
         Row(52, attempts: 1, .connectionLost, .unknown),
         Row(55, attempts: 1, .connectionLost, .unknown),
@@ -81,6 +93,22 @@ struct VerdictTests {
         Row(56, attempts: 1, status: true, head: true, .connectionLost, .answered),
         Row(61, attempts: 1, status: true, head: true, .badContentEncoding, .answered),
         Row(28, attempts: 1, status: true, head: true, .timedOut, .answered),
+        // The same in versions of libcurl.
+        Row(56, attempts: 1, status: true, head: true, detail: longLine, .headersTooLarge, .answered, transient: false),
+        Row(
+            100,
+            attempts: 1,
+            status: true,
+            head: true,
+            detail: longLine,
+            .headersTooLarge,
+            .answered,
+            transient: false
+        ),
+        Row(100, attempts: 1, status: true, head: true, .outOfResources, .answered),
+        Row(61, attempts: 1, status: true, detail: coding + " found", .notHTTP, .answered),
+        Row(61, attempts: 1, status: true, detail: "A Transfer-Encoding (gzip) was listed", .notHTTP, .answered),
+        Row(61, attempts: 1, status: true, detail: "Unrecognized content encoding", .badContentEncoding, .answered),
         Row(16, attempts: 1, status: true, head: true, refused: true, .connectionLost, .answered),
         // libcurl's success without the empty line.
         Row(0, attempts: 1, status: true, .truncated, .answered),

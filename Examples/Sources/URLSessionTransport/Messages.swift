@@ -18,9 +18,10 @@ extension URLRequest {
         guard let scheme = request.scheme, ["http", "https"].contains(scheme) else {
             throw TransportError.invalid("the scheme is neither http nor https")
         }
-        guard let authority = request.authority, !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw TransportError.invalid("the request has no authority, or user information in it")
-        }
+        // A URL of Foundation's would decode what is percent-encoded in a host.
+        guard let authority = request.authority,
+            (try? HTTPRequest(url: "\(scheme)://\(authority)/"))?.authority == authority
+        else { throw TransportError.invalid("the request's authority is missing, or no host and port") }
         let target = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
         guard target.utf8.first == UInt8(ascii: "/"),
             let url = URL(string: "\(scheme)://\(authority)\(target)", encodingInvalidCharacters: false)

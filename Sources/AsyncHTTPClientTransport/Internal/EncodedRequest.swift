@@ -34,17 +34,10 @@ struct EncodedRequest: Sendable {
             throw .invalid("the scheme is neither http nor https")
         }
         let authority = request.authority ?? ""
-        guard !authority.isEmpty else { throw .invalid("the request has no authority") }
-        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw .invalid("the authority holds user information; it belongs into an Authorization field")
-        }
-        guard authority.utf8.allSatisfy(Self.isLegalInAuthority) else {
-            throw .invalid("the authority holds an illegal character")
-        }
-        // The client ends the program when a SOCKS proxy is to be given a longer one, and when a port is none.
-        guard Self.hostLength(in: authority) <= 255 else { throw .invalid("the authority's host is too long") }
-        guard Self.isPortLegal(in: authority) else { throw .invalid("the authority's port is none") }
-        let path = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
+        if let defect = Authority.defect(of: authority) { throw .invalid(defect) }
+        // A fragment is not the server's (RFC 9110, section 7.1).
+        let given = request.path?.prefix { $0 != "#" } ?? ""
+        let path = given.isEmpty ? "/" : String(given)
         guard path.utf8.first == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             throw .invalid("the path holds a character that must be percent-encoded")
@@ -52,7 +45,7 @@ struct EncodedRequest: Sendable {
         guard request.method != .connect else { throw .invalid("CONNECT is not supported") }
 
         self.method = HTTPMethod(rawValue: request.method.rawValue)
-        self.origin = scheme + "://" + authority.inLowercase
+        self.origin = Origin(scheme: scheme, authority: authority).description
         self.target = path
 
         var headers = HTTPHeaders()
@@ -106,34 +99,6 @@ struct EncodedRequest: Sendable {
         let length = body.length ?? declaredLength
         if let length, length < 0 { throw .invalid("the body's length is negative") }
         return .stream(body, length: length)
-    }
-
-    private static func hostLength(in authority: String) -> Int {
-        let bytes = authority.utf8
-        let name = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
-        return bytes[..<(bytes[name...].firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)].count
-    }
-
-    private static func isPortLegal(in authority: String) -> Bool {
-        let bytes = authority.utf8
-        let host = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
-        guard let colon = bytes[host...].firstIndex(of: UInt8(ascii: ":")) else { return true }
-        let port = bytes[colon...].dropFirst()
-        if port.isEmpty { return true }
-        guard port.allSatisfy(\.isDigit), let number = UInt16(String(decoding: port, as: UTF8.self)) else {
-            return false
-        }
-        return number > 0
-    }
-
-    private static func isLegalInAuthority(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0...0x20, 0x7f: false
-        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\\"): false
-        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "^"), UInt8(ascii: "`"): false
-        case UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"): false
-        default: true
-        }
     }
 }
 

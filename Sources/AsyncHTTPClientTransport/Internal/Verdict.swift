@@ -26,7 +26,9 @@ enum Verdict {
             return TransportError(.streamRefused, .notProcessed, message: "the server refused the HTTP/2 stream")
         }
         let word = word(for: error, facts)
-        return TransportError(word.code, certainty(facts), message: word.message)
+        // The directory behind a proxy may lock an account whose password is tried again.
+        let isTransient = (error as? HTTPClientError) == .proxyAuthenticationRequired ? false : nil
+        return TransportError(word.code, certainty(facts), message: word.message, isTransient: isTransient)
     }
 
     static func certainty(_ facts: TransferFacts) -> TransportError.Certainty {

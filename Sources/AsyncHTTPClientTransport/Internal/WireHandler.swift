@@ -146,9 +146,10 @@ extension EncodedRequest {
 }
 
 extension HTTPResponseHead {
-    /// Takes out a transfer coding that is none; false if the last of those there are is not `chunked`.
+    /// Takes out a transfer coding that is none; false if there is any but `chunked`, which nobody has asked for (RFC 9112,
+    /// section 7.4), or if that is not the last.
     ///
-    /// The client takes the end of a connection for that of a body with any, also if TLS has not announced it.
+    /// The client undoes none, and takes the end of a connection for that of a body with any, also if TLS has not announced it.
     fileprivate mutating func dropsIdentity() -> Bool {
         let codings = headers[canonicalForm: "Transfer-Encoding"]
             .map { $0.utf8.split(separator: UInt8(ascii: ";")).first.map { String(Substring($0)).lowercased() } ?? "" }
@@ -157,7 +158,7 @@ extension HTTPResponseHead {
             headers.remove(name: "Transfer-Encoding")
             return true
         }
-        return codings.last == "chunked"
+        return codings.last == "chunked" && codings.allSatisfy { $0 == "chunked" || $0 == "identity" }
     }
 
     fileprivate var hasNoBody: Bool {
@@ -172,7 +173,7 @@ extension TransportError {
     static let unknownCoding = TransportError(
         .notHTTP,
         .answered,
-        message: "the response's last transfer coding is not chunked, so that nothing tells where its body ends"
+        message: "the response's body has a transfer coding that nobody asked for"
     )
     static let noStatus = TransportError(.notHTTP, .unknown, message: "the status cannot be one")
     /// RFC 9110, section 15.2.2: nobody has asked for another protocol.

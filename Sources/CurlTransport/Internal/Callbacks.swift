@@ -159,10 +159,12 @@ let timerCallback: curl_multi_timer_callback = { _, milliseconds, context in
     return 0
 }
 
-/// Called wherever libcurl tells its progress, last before it closes the connection of a transfer that has ended.
+/// Called wherever libcurl tells its progress: for each byte of what a proxy says behind its refusal of a tunnel, and last before
+/// it closes the connection of a transfer that has ended.
 let progressCallback: curl_xferinfo_callback = { context, _, _, _, _ in
-    if let easy = unsafe easy(context), let transfer = easy.transfer { easy.loop.looksAtEnd(of: transfer, easy) }
-    return 0
+    guard let easy = unsafe easy(context), let transfer = easy.transfer else { return 0 }
+    if easy.isWatched { easy.loop.looksAtEnd(of: transfer, easy) }
+    return easy.mayGoOn() ? 0 : 1
 }
 
 /// Only set if HTTP/2 may be spoken: libcurl's log is where it says what a server refused.

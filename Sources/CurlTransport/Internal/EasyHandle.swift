@@ -30,6 +30,8 @@ final class EasyHandle {
     private var bufferSize = 0
     private var savedAnswer: SavedAnswer?
     private(set) var isWatched = false
+    /// How often libcurl has told its progress before the request was out.
+    private var stepsBeforeRequest = 0
     /// The socket of the connection that the request went out on; before that, the one whose events libcurl wants.
     ///
     /// It is -1 until libcurl wants any. Of the Unix domain also once the request is out, since such sockets have no ends that would
@@ -110,9 +112,33 @@ final class EasyHandle {
     func watch() {
         guard !isWatched, transfer?.request.isTLS == true, OpenSSL.loaded != nil else { return }
         isWatched = true
-        unsafe ccurl_set_progress_callback(handle, progressCallback)
-        unsafe ccurl_set_pointer(handle, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
         set(CURLOPT_NOPROGRESS, 0)
+    }
+
+    /// Takes note that libcurl tells its progress; false if it may not go on.
+    ///
+    /// What a proxy says behind its refusal of a tunnel libcurl reads byte by byte to its end, unless the network is slower, and
+    /// nothing else on the loop gets its turn meanwhile.
+    func mayGoOn() -> Bool {
+        guard let transfer, transfer.facts.wireAttempts == 0, !readsSavedAnswer else { return true }
+        stepsBeforeRequest += 1
+        if stepsBeforeRequest <= Self.longestProxyAnswer { return true }
+        transfer.facts.ownReason = .endlessProxyAnswer
+        return false
+    }
+
+    /// In bytes; pages of proxies have some KiB.
+    private static let longestProxyAnswer = 262_144
+
+    /// Whether a proxy has refused to lead on for what does not change by itself.
+    var isRefusedByProxy: Bool {
+        var (status, reason) = (0, 0)
+        unsafe ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
+        if (400..<500).contains(status) { return status != 408 && status != 429 }
+        unsafe ccurl_get_long(handle, CURLINFO_PROXY_ERROR, &reason)
+        return [CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_REPLY_NOT_ALLOWED].contains {
+            $0.rawValue == UInt32(reason)
+        }
     }
 
     /// What TLS has for the connection, while the transfer has it and where the library is OpenSSL.
@@ -131,6 +157,9 @@ final class EasyHandle {
         unsafe ccurl_set_pointer(handle, CURLOPT_READDATA, context)
         unsafe ccurl_set_prereq_callback(handle, prereqCallback)
         unsafe ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context)
+        unsafe ccurl_set_progress_callback(handle, progressCallback)
+        unsafe ccurl_set_pointer(handle, CURLOPT_XFERINFODATA, context)
+        if mayUseProxy { set(CURLOPT_NOPROGRESS, 0) }
         // A connection outlives the easy handle, so its callbacks get the loop, which outlives both.
         let loopContext = unsafe Unmanaged.passUnretained(loop).toOpaque()
         unsafe ccurl_set_open_socket_callback(handle, openSocketCallback)
@@ -254,10 +283,13 @@ final class EasyHandle {
     /// Lets go of the transfer; the handle can carry another.
     func end() {
         transfer = nil
-        if isWatched { set(CURLOPT_NOPROGRESS, 1) }
+        if isWatched, !mayUseProxy { set(CURLOPT_NOPROGRESS, 1) }
         isWatched = false
+        stepsBeforeRequest = 0
         socket = -1
     }
+
+    private var mayUseProxy: Bool { loop.configuration.proxy != .none }
 
     private func setURL(of transfer: Transfer) {
         let target = loop.requestTarget(of: transfer.request)

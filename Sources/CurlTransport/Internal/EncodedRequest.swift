@@ -16,7 +16,7 @@ struct EncodedRequest: Sendable {
     /// What shares connections and a queue.
     struct Origin: Sendable, Hashable {
         let isTLS: Bool
-        /// Host and port, in lower case.
+        /// Host and port, in lower case, without a port that is the scheme's own.
         let authority: String
     }
 
@@ -40,22 +40,13 @@ struct EncodedRequest: Sendable {
             throw .invalid("the scheme is neither http nor https")
         }
         let authority = request.authority ?? ""
-        guard !authority.isEmpty else { throw .invalid("the request has no authority") }
+        if let defect = Authority.defect(of: authority) { throw .invalid(defect) }
         var url: [UInt8] = []
         url.reserveCapacity(512)
         url.append(contentsOf: scheme.utf8)
         url.append(contentsOf: "://".utf8)
-        let host = url.count
         url.append(contentsOf: authority.utf8)
         let path = url.count
-        var hasUppercase = false
-        for byte in url[host...] {
-            if byte.isUppercase { hasUppercase = true }
-            if Self.isLegalInAuthority(byte) { continue }
-            throw byte == UInt8(ascii: "@")
-                ? .invalid("the authority holds user information; it belongs into an Authorization field")
-                : .invalid("the authority holds an illegal character")
-        }
         if let target = request.path, !target.isEmpty {
             url.append(contentsOf: target.utf8)
             guard url[path] == UInt8(ascii: "/") else { throw .invalid("the path does not begin with a slash") }
@@ -104,7 +95,8 @@ struct EncodedRequest: Sendable {
         // libcurl would ask for the same, and make the line anew for each request.
         if decodes { lines.append("Accept-Encoding: ", Libcurl.contentCodings) }
         self.method = request.method.rawValue
-        self.origin = Origin(isTLS: scheme == "https", authority: hasUppercase ? authority.lowercased() : authority)
+        let origin = HTTPRecovery.Origin(scheme: scheme, authority: authority)
+        self.origin = Origin(isTLS: scheme == "https", authority: origin.authority)
         self.body = plan
         self.decodes = decodes
         self.headers = (start, lines.count)
@@ -145,16 +137,6 @@ struct EncodedRequest: Sendable {
         let length = body.length ?? declaredLength
         if let length, length < 0 { throw .invalid("the body's length is negative") }
         return .stream(body, length: length)
-    }
-
-    private static func isLegalInAuthority(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0...0x20, 0x7f: false
-        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\\"): false
-        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "^"), UInt8(ascii: "`"): false
-        case UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "@"): false
-        default: true
-        }
     }
 }
 

@@ -46,7 +46,7 @@ extension EventLoop {
             unsafe ccurl_get_long(easy.handle, CURLINFO_HTTP_VERSION, &version)
             learn(version >= Int(CURL_HTTP_VERSION_2_0), origin)
         } else if transfer.facts.code != 0 {
-            origin.probes = min(origin.probes * 2, configuration.maxConnectionsPerOrigin)
+            origin.probes = min(origin.probes.saturatingAdding(origin.probes), configuration.maxConnectionsPerOrigin)
         }
     }
 

@@ -152,9 +152,12 @@ extension EventLoop {
         let isWhole = result != 0 && isAnswerWhole(transfer, easy, code: result)
         let code = isWhole ? 0 : result
         transfer.facts.code = code
-        if code != 0 { transfer.facts.detail = easy.detail }
+        if code != 0 {
+            transfer.facts.detail = easy.detail
+            transfer.facts.isRefusedByProxy = transfer.facts.wireAttempts == 0 && easy.isRefusedByProxy
+        }
         // What is decompressed behind a pause has a bound of libcurl's own.
-        if [27, 100].contains(code), transfer.facts.sawHead, easy.isDecompressing {
+        if [27, 100].contains(code), transfer.facts.sawHead, !transfer.facts.hasLongTrailer, easy.isDecompressing {
             transfer.facts.ownReason = .expandsTooFar(limit: Transfer.longestPausedBody)
         }
         // A body that could not be rewound is a resend prevented too.

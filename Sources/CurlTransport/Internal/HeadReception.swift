@@ -21,6 +21,9 @@ struct HeadReception {
         case length
         /// The connection speaks something else from here on, which nobody asked for (RFC 9110, section 15.2.2).
         case switchedProtocol
+        /// The body comes in a transfer coding that nobody asked for (RFC 9112, section 7.4). libcurl undoes it by itself, whatever
+        /// it expands to.
+        case transferCoding
     }
 
     /// Whether the status line of a final (not 1xx) response has come, and the empty line after the header section.
@@ -39,6 +42,10 @@ struct HeadReception {
     private var fields = FieldSection()
     /// What Content-Length has said so far; and whether it has said anything else, or no length.
     private var (length, isLengthInvalid): (Int?, Bool) = (nil, false)
+    /// Whether Transfer-Encoding has said anything but `chunked`, and `identity`, which is none.
+    private var isCoded = false
+    /// Whether it answers HEAD, and so tells of a body that does not come.
+    var answersHEAD = false
     /// Bytes of all header sections so far, interim responses included.
     private var byteCount = 0
 
@@ -73,13 +80,16 @@ struct HeadReception {
         guard isEmptyLine else {
             switch unsafe line[0] | 0x20 {
             case 0x63: if let value = unsafe Self.value(of: "content-length", in: line) { unsafe noteLength(value) }
-            case 0x74: if unsafe Self.value(of: "transfer-encoding", in: line) != nil { isFramed = true }
+            case 0x74:
+                if let value = unsafe Self.value(of: "transfer-encoding", in: line) { unsafe noteCodings(value) }
             default: break
             }
             return unsafe fields.take(line, &known) ? .more : refuseSize()
         }
         let section = fields.finish()
         if sawStatus {
+            let hasNoBody = answersHEAD || [204, 304].contains(response?.status.code)
+            if isCoded, !hasNoBody { return refuse(.transferCoding) }
             if isLengthInvalid, !isFramed { return refuse(.length) }
             response?.headerFields = section
             sawHead = true
@@ -87,8 +97,21 @@ struct HeadReception {
         }
         // An interim response; the real one follows.
         response = nil
-        (length, isLengthInvalid) = (nil, false)
+        (length, isLengthInvalid, isCoded) = (nil, false, false)
         return .more
+    }
+
+    /// Takes note of the transfer codings that a field names.
+    private mutating func noteCodings(_ value: Slice<UnsafeBufferPointer<UInt8>>) {
+        let codings = unsafe value.split(separator: UInt8(ascii: ","))
+            .map { element in unsafe element.trimmingOWS.map { $0.isUppercase ? $0 | 0x20 : $0 } }
+        for coding in codings {
+            if coding.elementsEqual("chunked".utf8) {
+                isFramed = true
+            } else if !coding.isEmpty, !coding.elementsEqual("identity".utf8) {
+                isCoded = true
+            }
+        }
     }
 
     /// Takes note of what a field says of the body's length; one that says the same twice is forgiven.

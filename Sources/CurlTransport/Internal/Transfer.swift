@@ -90,6 +90,7 @@ final class Transfer: @unchecked Sendable {
         self.isOnNewConnection = isOnNewConnection
         self.meter = meter
         self.loop = loop
+        ownReception.head.answersHEAD = self.request.method == "HEAD"
     }
 
     /// What the threads share.

@@ -12,6 +12,8 @@ struct TransferFacts: Sendable, Hashable {
         case sendLimitPassed
         /// The body grew past the limit, in bytes, when it was decompressed.
         case expandsTooFar(limit: Int)
+        /// A proxy's answer to CONNECT does not end.
+        case endlessProxyAnswer
     }
 
     /// libcurl's result.
@@ -29,8 +31,18 @@ struct TransferFacts: Sendable, Hashable {
     var isEndUnannounced = false
     /// Whether it is proven that the HTTP/2 server did not process the stream.
     var isRefused = false
+    /// Whether a proxy has refused to lead on, and would again: its user is not the right one, or may not go there.
+    var isRefusedByProxy = false
     /// Why the transport itself stopped the transfer, if it did.
     var ownReason: OwnReason?
     /// libcurl's own text about the failure.
     var detail = ""
+
+    /// Whether a line behind the chunks is longer than libcurl takes; its code differs by the version (56, 100).
+    var hasLongTrailer: Bool { sawHead && detail.hasPrefix("Out of memory in chunked-encoding") }
+
+    /// Whether libcurl itself, from 8.14 on, has refused a transfer coding.
+    var hasTransferCoding: Bool {
+        !sawHead && (detail.hasPrefix("Unsolicited Transfer-Encoding") || detail.hasPrefix("A Transfer-Encoding"))
+    }
 }

@@ -44,6 +44,7 @@ enum Verdict {
         case .requestBodyFailed: return (.requestBodyFailed, nil)
         case .sendLimitPassed: return (.sendLimitPassed, nil)
         case .expandsTooFar: return (.bodyTooLarge, nil)
+        case .endlessProxyAnswer: return cannotConnect(facts)
         case nil: break
         }
         let wasSent = facts.wireAttempts > 0
@@ -51,11 +52,13 @@ enum Verdict {
         if !facts.sawStatus, isAlertAboutCertificate(facts) { return (.tlsFailed, false) }
         // A used connection was lost with the request, and libcurl did not get as far as to be kept from a resend.
         if wasSent, !facts.sawStatus, [5, 6, 7, 35, 97].contains(facts.code) { return (.connectionLost, nil) }
+        // Of trailers libcurl bounds a line at 4 KiB.
+        if facts.hasLongTrailer { return (.headersTooLarge, nil) }
         switch facts.code {
         case 1: return wasSent ? (.notHTTP, nil) : (.invalidRequest, nil)
         case 3: return (.invalidRequest, nil)
         case 5, 6: return (.cannotResolve, nil)
-        case 7, 97: return (.cannotConnect, nil)
+        case 7, 97: return cannotConnect(facts)
         case 8: return (.notHTTP, nil)
         case 18: return (facts.sawStatus ? .truncated : .connectionLost, nil)
         case 26: return (.requestBodyFailed, nil)
@@ -72,13 +75,21 @@ enum Verdict {
         case 42 where facts.isVetoed: return (.connectionLost, nil)
         case 51, 60, 83, 90, 91: return (.certificateRejected, nil)
         // What stands behind the end of what was compressed libcurl calls a failed write.
+        case 61 where facts.hasTransferCoding: return (.notHTTP, nil)
         case 23 where facts.sawHead, 61: return (.badContentEncoding, nil)
         case 16, 52, 55, 56, 65, 92, 95:
             // Before the request these are a proxy that refuses the tunnel or a connection that died at once.
-            return (wasSent ? .connectionLost : .cannotConnect, nil)
+            return wasSent ? (.connectionLost, nil) : cannotConnect(facts)
         case 81, 89, 99: return (.outOfResources, nil)
         default: return (.other, nil)
         }
+    }
+
+    private static let foreignCoding = "the response's body has a transfer coding that nobody asked for"
+
+    /// A password that a proxy has refused is not tried again: the directory behind it may lock the account.
+    private static func cannotConnect(_ facts: TransferFacts) -> (TransportError.Code, isTransient: Bool?) {
+        (.cannotConnect, facts.isRefusedByProxy ? false : nil)
     }
 
     /// Whether the server's last word was that it wants another certificate of the client, or one at all.
@@ -95,11 +106,13 @@ enum Verdict {
         switch facts.ownReason {
         case .headersTooLarge: return "the response's header section is larger than the transport accepts"
         case .noResponse(.length): return "the response's Content-Length is no length, or several"
+        case .noResponse(.transferCoding): return foreignCoding
         case .noResponse(.switchedProtocol): return "the server has switched to a protocol that nobody asked for"
         case .requestBodyFailed: return "the request's body failed or did not have its announced length"
         case .sendLimitPassed: return TransportError.tooLate.message
         case .expandsTooFar(let limit):
             return "the response's body expands to more than \(limit) bytes when it is decompressed"
+        case .endlessProxyAnswer: return "the proxy refused the tunnel with an answer that does not end"
         case nil: break
         }
         if facts.code == 28, facts.detail.isEmpty {
@@ -113,6 +126,7 @@ enum Verdict {
             return "the server closed the connection before an answer came"
         case .truncated where facts.code == 18 && facts.detail.isEmpty:
             return "the server closed the connection before the whole answer had come"
+        case .notHTTP where facts.hasTransferCoding: return foreignCoding
         case .notHTTP where facts.code == 43: return "the response's first header line begins with a blank"
         case .badContentEncoding where facts.code == 23: return "something stands behind the response's compressed body"
         default: break

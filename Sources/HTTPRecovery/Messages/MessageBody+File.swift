@@ -9,8 +9,9 @@ import Darwin
 extension MessageBody {
     /// Creates a body from a file, which is opened anew for each reading.
     ///
-    /// It is opened now, on the caller's thread, for its length; a file that shrinks before it is sent ends the request with
-    /// an error. It is read on a thread of its own, so that a slow disk holds up no other task then.
+    /// It is opened now, on the caller's thread, for its length; of a file that grows before it is sent no more than that is
+    /// sent, and one that shrinks ends the request with an error. It is read on a thread of its own, so that a slow disk
+    /// holds up no other task then.
     ///
     /// - Parameters:
     ///   - path: The file's path.
@@ -19,7 +20,7 @@ extension MessageBody {
     ///   regular file: with `EISDIR` for a directory, else with `EINVAL`. A pipe is not waited for.
     public init(file path: String, chunkSize: Int = 65_536) throws {
         let length = try FileChunks.open(path).length
-        self.init(length: length) { FileChunks(path: path, size: Swift.max(1, chunkSize)) }
+        self.init(length: length) { FileChunks(path: path, size: Swift.max(1, chunkSize), length: length) }
     }
 }
 
@@ -56,20 +57,25 @@ private struct FileChunks: AsyncSequence, Sendable {
         let path: String
         let size: Int
         let thread = WorkerThreads()
+        /// How many bytes are left of those that were announced.
+        var rest: Int
         var file: OpenFile?
 
         mutating func next() async throws -> ArraySlice<UInt8>? {
-            let (chunk, file) = try await thread.run { [path, size, file] in
+            if rest <= 0, file != nil { return nil }
+            let (chunk, file) = try await thread.run { [path, size, rest, file] in
                 let file = try file ?? FileChunks.open(path)
-                return (try FileChunks.chunk(file, upTo: size, path), file)
+                return (try FileChunks.chunk(file, upTo: Swift.min(size, rest), path), file)
             }
             self.file = file
+            rest -= chunk?.count ?? 0
             return chunk
         }
     }
 
     let path: String
     let size: Int
+    let length: Int
 
     static func open(_ path: String) throws -> OpenFile {
         // Not blocking: a pipe in the file's place must hold nobody up.
@@ -98,6 +104,6 @@ private struct FileChunks: AsyncSequence, Sendable {
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(path: path, size: size)
+        AsyncIterator(path: path, size: size, rest: length)
     }
 }

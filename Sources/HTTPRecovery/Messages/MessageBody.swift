@@ -106,6 +106,9 @@ public struct MessageBody: Sendable, AsyncSequence {
     }
 
     /// Creates a body from a stream that can be read only once.
+    ///
+    /// A transport that sends one with a length asks for no more once that much has come; a piece that goes beyond it is an
+    /// error.
     public init<Stream: AsyncSequence & Sendable>(
         once stream: Stream,
         length: Int? = nil

@@ -51,7 +51,7 @@ extension HTTPRequest {
                 description: "the URL holds a user name or password; send an Authorization field instead"
             )
         }
-        guard Self.isAuthority(authority) else {
+        guard Authority.defect(of: String(authority)) == nil, !authority.hasSuffix(":") else {
             throw Origin.InvalidURL(description: "the URL's host or port is missing or wrong")
         }
         let target = rest[authorityEnd...]
@@ -76,22 +76,5 @@ extension HTTPRequest {
             throw Origin.InvalidURL(description: "the base URL has a query or a fragment; leave it out")
         }
         try self.init(url: url)
-    }
-
-    private static func isAuthority(_ authority: Substring) -> Bool {
-        var host = authority
-        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
-            host = authority[..<colon]
-            let port = authority[authority.index(after: colon)...]
-            guard let number = Int(port), (1...65535).contains(number), port.allSatisfy(\.isNumber) else {
-                return false
-            }
-        }
-        guard !host.isEmpty else { return false }
-        if host.hasPrefix("[") {
-            return host.hasSuffix("]")
-                && host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
-        }
-        return host.utf8.allSatisfy { $0.isAlphanumeric || ".-_%".utf8.contains($0) }
     }
 }

@@ -5,7 +5,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// The scheme in lower case.
     public let scheme: String
 
-    /// Host and, if it is not the scheme's default, port, in lower case and without userinfo.
+    /// Host and, if it is not the scheme's default, port without leading zeros, in lower case and without userinfo.
     public let authority: String
 
     /// Creates the origin of a request; a missing scheme is `https`.
@@ -24,9 +24,14 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.scheme = scheme
         var host = authority[...]
         if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
-        let defaultPort = scheme == "http" ? ":80" : ":443"
-        if host.utf8.reversed().starts(with: defaultPort.utf8.reversed()) {
-            host = host[..<host.utf8.index(host.endIndex, offsetBy: -defaultPort.utf8.count)]
+        if let colon = Self.portStart(in: host.utf8) {
+            let digits = host[colon...].dropFirst()
+            let port = digits.drop { $0 == "0" }
+            host = host[..<colon]
+            if !port.isEmpty || !digits.isEmpty, port != (scheme == "http" ? "80" : "443") {
+                self.authority = "\(host):\(port.isEmpty ? "0" : port)".inLowercase
+                return
+            }
         }
         self.authority = String(host).inLowercase
     }
@@ -36,14 +41,17 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         var authority = authority
         return authority.withUTF8 { bytes in
             if unsafe bytes.contains(where: { $0 == UInt8(ascii: "@") || $0.isUppercase }) { return false }
-            let port: StaticString = secure ? ":443" : ":80"
-            guard bytes.count >= port.utf8CodeUnitCount else { return true }
-            let start = bytes.count - port.utf8CodeUnitCount
-            for offset in 0..<port.utf8CodeUnitCount {
-                if unsafe bytes[start + offset] != port.utf8Start[offset] { return true }
-            }
-            return false
+            guard let colon = unsafe portStart(in: bytes) else { return true }
+            let port = unsafe bytes[(colon + 1)...]
+            guard let first = unsafe port.first, first != UInt8(ascii: "0") else { return false }
+            return unsafe !port.elementsEqual((secure ? "443" : "80").utf8)
         }
+    }
+
+    /// Where the colon of a port stands, which may be empty.
+    private static func portStart<Bytes: BidirectionalCollection<UInt8>>(in bytes: Bytes) -> Bytes.Index? {
+        guard let end = bytes.lastIndex(where: { !$0.isDigit }), bytes[end] == UInt8(ascii: ":") else { return nil }
+        return end
     }
 
     /// Reads ``description``; nil for any other text.

@@ -144,10 +144,7 @@ public final class InProcessTransport: HTTPTransport {
     /// What a server on a socket would never get to see.
     private static func problem(with request: HTTPRequest) -> String? {
         guard request.scheme == "http" || request.scheme == "https" else { return "the scheme is not HTTP's" }
-        guard let authority = request.authority, !authority.isEmpty else { return "the request has no authority" }
-        guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && !"@/?#\\".utf8.contains($0) }) else {
-            return "the authority holds an illegal character"
-        }
+        if let defect = Authority.defect(of: request.authority ?? "") { return defect }
         let path = request.path ?? "/"
         guard path.isEmpty || path.utf8.first == UInt8(ascii: "/") else { return "the path begins with no slash" }
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return "the path holds an illegal character" }

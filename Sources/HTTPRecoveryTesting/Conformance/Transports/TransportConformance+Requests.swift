@@ -149,6 +149,8 @@ extension TransportConformance {
     private static let invalidRequests: [(word: String, scheme: String?, prefix: String?, path: String)] = [
         ("no-scheme", nil, "", "/"), ("foreign-scheme", "ftp", "", "/"), ("no-authority", "http", nil, "/"),
         ("empty-authority", "http", "-", "/"), ("user", "http", "user:secret@", "/"),
+        ("encoded-line-break-in-host", "http", "a%20HTTP%2f1.1%0d%0aX-Injected:%201%0d%0a", "/"),
+        ("encoded-bracket-in-host", "http", "%5b", "/"), ("encoded-zero-in-host", "http", "127.0.0.1%00.", "/"),
         ("line-break-in-path", "http", "", "/ HTTP/1.1\r\nX-Injected: 1"), ("blank-in-path", "http", "", "/a b"),
         ("relative-path", "http", "", "a"),
     ]
