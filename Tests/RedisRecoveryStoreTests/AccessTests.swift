@@ -47,8 +47,8 @@ import Testing
 
     @Test func aUserOfAnAccessControlListWithNoMoreThanTheStoreNeeds() async throws {
         let server = try await RedisServer.start([
-            "--user", "ann", "on", ">s3cret@:/", "~{test:*", "+@read", "+@write", "+@scripting", "+ping", "+select",
-            "+time",
+            "--user", "ann", "on", ">s3cret@:/", "~{test:*", "&{test:*", "+@read", "+@write", "+@scripting", "+@pubsub",
+            "+ping", "+select", "+time", "+info", "+role",
         ])
         var configuration = server.configuration()
         configuration.user = "ann"
@@ -65,6 +65,26 @@ import Testing
         parsed.namespace = "test"
         parsed.commandTimeout = .seconds(600)
         try await works(parsed)
+    }
+
+    /// Who may not ask which server it is cannot notice that another has taken over, and with it granted leases were lost.
+    @Test func aUserWhoMayNotAskForTheServerGetsNoLease() async throws {
+        let server = try await RedisServer.start([
+            "--user", "ann", "on", ">s3cret", "~*", "+@read", "+@write", "+@scripting", "+ping", "+time",
+        ])
+        var configuration = server.configuration()
+        configuration.user = "ann"
+        configuration.password = "s3cret"
+        let store = try RedisStore(configuration: configuration)
+        #expect(try await store.replaceRecord("a", version: nil, with: [1]) != nil)
+        let error = await #expect(throws: SharedState.StoreError.self) {
+            try await store.acquireLease("a", for: .seconds(60), at: Timestamp.system())
+        }
+        #expect(error?.description.contains("+info +role") == true, "\(error?.description ?? "")")
+        await store.shutdown()
+        // Nor is another database taken for the one that is meant.
+        configuration.database = 3
+        try await fails(configuration, "+select")
     }
 
     @Test func aPasswordOfTheServer() async throws {

@@ -104,12 +104,17 @@ enum Scripts {
     /// last. Where it names another (a replica that was promoted, a server that was started again), the last leases
     /// may be lost: none is granted until they have run out. A server that was promoted may have lost what KEYS[3] has
     /// named as well: if it names none, the first one asked for waits as long. Nor does it know of a lease that was longer
-    /// than all before: one is granted only when as long has passed since the server took over.
+    /// than all before: one is granted only when as long has passed since the server took over. A user who may not know which
+    /// server it is gets none: it could be what another holds.
     static let acquireLease = Script(
         """
         if redis.call('EXISTS', KEYS[1]) == 1 then return false end
         local time = redis.call('TIME')
         local info, span = redis.pcall('INFO', 'server'), tonumber(ARGV[1])
+        local refusal = type(info) == 'table' and info.err or ''
+        for _, word in ipairs({'NOPERM', 'ACL', "can't run"}) do
+          if string.find(refusal, word, 1, true) then return redis.error_reply('NOPERM INFO') end
+        end
         local id = type(info) == 'string' and string.match(info, 'run_id:(%x+)')
         if id then
           local home = redis.call('HMGET', KEYS[3], 'id', 'span', 'until', 'since')

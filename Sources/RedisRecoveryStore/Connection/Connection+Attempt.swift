@@ -130,8 +130,8 @@ extension Connection {
     /// Takes the answer to one of the connection's own commands.
     func takeGreeting(_ reply: Reply, to request: Request) {
         guard case .greeting(let wire) = phase else { return }
-        // Who may not say PING has been answered all the same.
-        if case .error(let error) = reply, error.code != "NOPERM" {
+        // Who may not say PING has been answered all the same; who may not ask for the role could be at a replica.
+        if case .error(let error) = reply, error.code != "NOPERM" || request.command.words != Command("PING").words {
             switch request.command.words.first {
             case Array("AUTH".utf8) where error.code == "ERR":
                 return failAttempt(

@@ -41,7 +41,8 @@ struct ServerError: Sendable, Hashable {
         case "NOAUTH": "it wants a password; set one"
         case "WRONGPASS": "it does not accept the user and password; correct them"
         case "NOPERM":
-            "the user may not do this; allow it ~{namespace:* and +@read +@write +@scripting +ping +select +time"
+            "the user may not do this; allow it ~{namespace:* &{namespace:* and +@read +@write +@scripting +@pubsub +ping "
+                + "+select +time +info +role"
         case "MOVED", "ASK", "CROSSSLOT", "TRYAGAIN":
             "its cluster moves keys from node to node; it will answer when that is done"
         case "CLUSTERDOWN": "its cluster is down; it will answer when the cluster is complete"
