@@ -25,7 +25,9 @@ struct DatabaseFile: Sendable {
     ///
     /// An existing file is looked at by its name only, never opened: closing it would give up the locks that this process
     /// holds on it through SQLite.
-    init(path given: String) throws {
+    ///
+    /// - Parameter examine: Looks at a file that is there before anything about it is changed; throws if it is another program's.
+    init(path given: String, examine: (String) throws -> Void) throws {
         let path = try Self.withoutLink(given)
         try Self.prepareDirectory(of: path)
         if Self.information(path) == nil {
@@ -35,12 +37,18 @@ struct DatabaseFile: Sendable {
             } else if errno != EEXIST {
                 throw Self.failure(path, "cannot be made")
             }
+        } else {
+            for suffix in Self.suffixes { try Self.check(path + suffix) }
+            try examine(path)
         }
-        for suffix in ["", "-wal", "-shm"] { try Self.secure(path + suffix) }
+        for suffix in Self.suffixes { try Self.secure(path + suffix) }
         guard let information = Self.information(path) else { throw Self.failure(path, "cannot be read") }
         self.path = path
         self.identity = Identity(information)
     }
+
+    /// Of the database, its log and the index of that.
+    private static let suffixes = ["", "-wal", "-shm"]
 
     /// Throws when the file was deleted, or another has taken its place.
     func verify() throws {
@@ -88,15 +96,24 @@ struct DatabaseFile: Sendable {
 
     /// Sees to it that a file is the owner's alone; one that is missing is made by SQLite with the database's mode.
     private static func secure(_ path: String) throws {
-        guard let information = information(path) else { return }
+        guard let information = try check(path), information.st_mode & 0o077 != 0, information.st_uid == geteuid()
+        else {
+            return
+        }
+        if unsafe chmod(path, 0o600) != 0 { throw failure(path, "cannot be kept from others") }
+    }
+
+    /// What the system says of a file, which has to be a regular one of somebody who can be trusted; nil if it is missing.
+    @discardableResult
+    private static func check(_ path: String) throws -> stat? {
+        guard let information = information(path) else { return nil }
         guard information.st_mode & S_IFMT == S_IFREG else {
             throw SharedState.StoreError("\(path) is not a regular file; name another one")
         }
         guard isTrusted(information.st_uid) else {
             throw SharedState.StoreError("\(path) belongs to another user; name another file")
         }
-        guard information.st_mode & 0o077 != 0, information.st_uid == geteuid() else { return }
-        if unsafe chmod(path, 0o600) != 0 { throw failure(path, "cannot be kept from others") }
+        return information
     }
 
     /// This user, or the one who can do anything anyway.

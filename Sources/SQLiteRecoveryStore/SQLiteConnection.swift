@@ -144,7 +144,7 @@ final class SQLiteConnection: Sendable {
         while true {
             do {
                 return try Self.opening.withLock { _ in
-                    let file = try DatabaseFile(path: path)
+                    let file = try DatabaseFile(path: path) { try SQLiteSchema.examine($0, configuration) }
                     let pool = try DatabasePool(path: file.path, configuration: configuration)
                     try pool.writeWithoutTransaction { try SQLiteSchema.prepare($0, path: file.path) }
                     return Opened(file: file, pool: pool)

@@ -45,16 +45,35 @@ enum SQLiteSchema {
         """,
     ]
 
+    /// Throws if a file is no database, or another program's, which is not changed.
+    ///
+    /// What else may be wrong with it is found when it is opened to be written. Nor is this a connection that can only read:
+    /// such a one would leave a log behind, and could not take back what a program has left that has crashed.
+    static func examine(_ path: String, _ configuration: Configuration) throws {
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.read { db in _ = try version(db, path: path) }
+        } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_NOTADB].contains(error.resultCode) {
+        }
+    }
+
+    /// How many of the steps have been made.
+    private static func version(_ db: Database, path: String) throws -> Int64 {
+        let present = try Int64.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let owner = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let objects = try Int64.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        guard owner == applicationID || (owner == 0 && objects == 0 && present == 0) else {
+            throw SharedState.StoreError("\(path) is the database of another program; name another file")
+        }
+        return present
+    }
+
     /// Makes what is missing, in one transaction: of several processes that begin at once, one does it.
     static func prepare(_ db: Database, path: String) throws {
         if try isReady(db) { return }
         try db.inTransaction(.immediate) {
-            let present = try Int64.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            let owner = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-            let objects = try Int64.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-            guard owner == applicationID || (owner == 0 && objects == 0 && present == 0) else {
-                throw SharedState.StoreError("\(path) is the database of another program; name another file")
-            }
+            let present = try version(db, path: path)
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             for (index, step) in steps.enumerated() where index >= present { try db.execute(sql: step) }
             try db.execute(sql: "PRAGMA user_version = \(max(present, Int64(steps.count)))")

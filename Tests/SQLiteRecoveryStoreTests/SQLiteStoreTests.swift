@@ -124,9 +124,7 @@ import Darwin
     @Test func whatIsNoDatabaseIsLeftAlone() async throws {
         let garbage = [UInt8](repeating: 0x41, count: 8192)
         Files.write(garbage, to: path)
-        let error = await #expect(throws: SharedState.StoreError.self) { try await SQLiteStore(path: path).record("a") }
-        #expect(error?.description.contains("move it away") == true)
-        #expect(Files.read(path) == garbage)
+        try await isLeftAlone("move it away")
         // As it says.
         Files.move(path, to: path + ".old")
         let store = SQLiteStore(path: path, lockTimeout: .seconds(600))
@@ -134,12 +132,29 @@ import Darwin
         await store.shutdown()
     }
 
-    @Test func theDatabaseOfAnotherProgramIsLeftAlone() async throws {
+    @Test(arguments: [
+        "CREATE TABLE gate (mine TEXT)", "PRAGMA user_version = 1", "PRAGMA application_id = 7",
+        "PRAGMA journal_mode = WAL; CREATE TABLE gate (mine TEXT)",
+    ])
+    func theDatabaseOfAnotherProgramIsLeftAlone(change: String) async throws {
         let other = try DatabaseQueue(path: path)
-        try await other.write { try $0.execute(sql: "CREATE TABLE gate (mine TEXT)") }
+        try await other.writeWithoutTransaction { try $0.execute(sql: change) }
         try other.close()
+        try await isLeftAlone("another program")
+    }
+
+    /// Neither its bytes nor who may read it: another program goes on with it.
+    private func isLeftAlone(_ sentence: String) async throws {
+        #expect(unsafe chmod(path, 0o644) == 0)
+        let before = Files.read(path)
         let error = await #expect(throws: SharedState.StoreError.self) { try await SQLiteStore(path: path).record("a") }
-        #expect(error?.description.contains("another program") == true)
+        #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
+        #expect(Files.read(path) == before)
+        var information = stat()
+        #expect(unsafe stat(path, &information) == 0 && information.st_mode & 0o777 == 0o644)
+        for suffix in ["-wal", "-shm", "-journal"] {
+            #expect(unsafe stat(path + suffix, &information) != 0, "\(suffix)")
+        }
     }
 
     @Test func aFileThatIsDamagedInTheMiddleIsAnError() async throws {
