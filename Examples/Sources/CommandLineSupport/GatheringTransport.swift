@@ -6,7 +6,9 @@ public import HTTPTypes
 ///
 /// It lets a client take the bodies of successes as they come (`Buffering.streamed`) and lose nothing of the others.
 public struct GatheringTransport: HTTPTransport {
-    /// How much is kept of such a body: 1 MiB.
+    /// How much is read of such a body: 1 MiB.
+    ///
+    /// What an error has more is left out; a success that is larger is handed on as it comes, and not judged by it.
     private static let limit = 1 << 20
 
     private let transport: any HTTPTransport
@@ -31,19 +33,55 @@ public struct GatheringTransport: HTTPTransport {
     ) async throws -> TransportResponse {
         var response = try await transport.send(request, body: body, options: options)
         guard Self.isJudgedByBody(response.head), response.body.bytesInMemory == nil else { return response }
+        let isError = response.head.status.code >= 400
+        let reading = Reading(response.body)
         var bytes: [UInt8] = []
         do {
-            for try await chunk in response.body {
+            while let chunk = try await reading.next() {
                 bytes += chunk
-                if bytes.count > Self.limit { break }
+                if bytes.count <= Self.limit { continue }
+                if isError { break }
+                let rest = Rest(beginning: bytes[...], reading: reading)
+                response.body = MessageBody(once: rest, length: response.body.length)
+                return response
             }
         } catch is CancellationError {
             throw CancellationError()
-        } catch  where response.head.status.code >= 400 {
+        } catch  where isError {
             // What a refusal states in its head holds, even if its body breaks off.
         }
         response.body = MessageBody(bytes.prefix(Self.limit))
         return response
+    }
+
+    /// A body that is read by one task after the other; its iterator cannot leave the one that made it.
+    private actor Reading {
+        private let body: MessageBody
+        private var iterator: MessageBody.AsyncIterator?
+
+        init(_ body: MessageBody) {
+            self.body = body
+        }
+
+        func next() async throws -> ArraySlice<UInt8>? {
+            var present = iterator ?? body.makeAsyncIterator()
+            let chunk = try await present.next()
+            iterator = present
+            return chunk
+        }
+    }
+
+    /// What was read of a body, and what comes behind it.
+    private struct Rest: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        var beginning: ArraySlice<UInt8>?
+        let reading: Reading
+
+        mutating func next() async throws -> ArraySlice<UInt8>? {
+            if let beginning = beginning.take() { return beginning }
+            return try await reading.next()
+        }
+
+        func makeAsyncIterator() -> Rest { self }
     }
 
     /// Ends all transfers.

@@ -80,15 +80,19 @@ final class AttemptLog: ClientLayer {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
     }
 
-    /// What is known of the call, the last attempt above all.
+    /// What is known of the call: of the attempt that has brought its answer, or of the last one if it is left without.
     ///
     /// - Parameters:
+    ///   - answer: The head of the answer that the call is left with.
     ///   - request: What the call began with; it was not sent if no attempt was made.
     ///   - followsRedirects: Whether attempts that were redirected led to others.
-    func values(of request: HTTPRequest, followsRedirects: Bool) -> WriteOutValues {
+    func values(of request: HTTPRequest, answer: HTTPResponse?, followsRedirects: Bool) -> WriteOutValues {
         let attempts = attempts.withLock { $0 }
-        let hops = followsRedirects ? attempts.dropLast().filter { $0.target != nil } : []
-        let last = attempts.last
+        // What was begun last may be a hedge that came too late.
+        let index = attempts.lastIndex { answer != nil && $0.head == answer } ?? attempts.count - 1
+        let last = attempts.indices.contains(index) ? attempts[index] : nil
+        let others = attempts.indices.filter { $0 != index }.map { attempts[$0] }
+        let hops = followsRedirects ? others.filter { $0.target != nil } : []
         let sent = last?.request ?? request
         let scheme = sent.scheme ?? ""
         var values = WriteOutValues(

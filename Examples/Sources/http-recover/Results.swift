@@ -1,6 +1,7 @@
 import CommandLineSupport
 import Glibc
 import HTTPRecovery
+import HTTPTypes
 import Locking
 import Synchronization
 
@@ -8,6 +9,8 @@ import Synchronization
 struct CallResult: Sendable {
     /// The HTTP status; nil without an answer.
     var status: Int?
+    /// The head of the answer that the call is left with; nil without one.
+    var head: HTTPResponse?
     /// What it means for the program.
     var exit: ExitStatus
     /// What to tell a person.

@@ -245,7 +245,7 @@ final class Runner: Sendable {
             let response = try await client.send(request, body: plan.body, options: options)
             try await place.finish()
             if plan.total == 1 { hint(at: response) }
-            return CallResult(status: response.status.code, exit: .ofRequest(response.outcome))
+            return CallResult(status: response.status.code, head: response.head, exit: .ofRequest(response.outcome))
         } catch let error as RecoveryError {
             let bound = bound(of: error, after: began.duration(to: time.now))
             if error.reason == .notRecoverable, let failure = error.cause as? Credentials.StoreError {
@@ -268,6 +268,7 @@ final class Runner: Sendable {
             }
             return CallResult(
                 status: Self.status(of: error),
+                head: error.response?.head,
                 exit: exit(error),
                 message: lines,
                 loss: loss,
@@ -322,7 +323,7 @@ final class Runner: Sendable {
             for (index, timings) in attempts.timings.enumerated() { result.timings += timings.lines(number: index + 1) }
         }
         if let format = plan.writeOut {
-            var values = attempts.values(of: request, followsRedirects: plan.followsRedirects)
+            var values = attempts.values(of: request, answer: result.head, followsRedirects: plan.followsRedirects)
             values.headBytes = place.headBytes.count
             values.fileName = place.path ?? ""
             values.number = number % plan.requests.count

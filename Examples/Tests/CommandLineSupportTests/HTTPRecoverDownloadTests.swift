@@ -101,6 +101,41 @@ struct HTTPRecoverDownloadTests {
         }
     }
 
+    /// What is judged by its body may be larger than what is read for that; it arrives whole all the same.
+    @Test(arguments: ["-", "file"], ["200 OK", "404 Not Found"])
+    func aLargeProblemArrivesWhole(output: String, status: String) async throws {
+        let size = status.hasPrefix("2") ? 3_000_000 : 1_000_000
+        let head = "HTTP/1.1 \(status)\r\nContent-Type: application/problem+json\r\nContent-Length: \(size)\r\n\r\n"
+        let server = try FaultServer(.raw(head + String(repeating: "p", count: size)))
+        try await withTemporaryDirectory { directory in
+            let file = output == "-" ? "-" : directory + "/file"
+            let result = try await RunningProgram.httpRecover(["-o", file, Self.url(server)], in: directory).result()
+            #expect((output == "-" ? result.output : contents(of: file)).count == size)
+            #expect((result.status == 0) == status.hasPrefix("2"))
+        }
+    }
+
+    /// What is told is what is known of the attempt that has brought the answer, and not of the one that was begun last.
+    @Test(arguments: [1, 2])
+    func anAnswerBeforeItsHedgesIsToldOf(winner: Int) async throws {
+        let (hedge, answer) = (FaultServer.Gate(), FaultServer.Gate())
+        let answers = Counter()
+        let server = try FaultServer { _ in
+            let number = answers.next()
+            if number == 2 { hedge.open() }
+            let whole = FaultServer.Reply.raw("HTTP/1.1 203 Fine\r\nContent-Length: 2\r\nX-Number: \(number)\r\n\r\nok")
+            return .wait(for: number == winner ? hedge : answer).then(whole)
+        }
+        defer { answer.open() }
+        try await withTemporaryDirectory { directory in
+            let options = [
+                "--hedge", "0.1", "-w", " %{http_code} %header{x-number}", Self.url(server),
+            ]
+            let result = try await RunningProgram.httpRecover(options, in: directory).result()
+            #expect(result.status == 0 && result.output == "ok 203 \(winner)", "\(result.output)")
+        }
+    }
+
     /// Two answers are under way at the same time: only one of them is written.
     @Test func hedgedBodiesNeverMix() async throws {
         let gate = FaultServer.Gate()
