@@ -186,6 +186,6 @@ extension Gateway.NotListening {
         // What the system says stands behind the function that it was asked by.
         let text = "\(error)"
         let reason = text.range(of: "): ").map { text[$0.upperBound...] } ?? text[...]
-        description = "\(address): \(reason)"
+        description = "\(address): \(reason.replacing(") (errno", with: " (errno"))"
     }
 }

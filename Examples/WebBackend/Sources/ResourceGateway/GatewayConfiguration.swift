@@ -138,6 +138,9 @@ public struct GatewayConfiguration: Sendable {
 
     private static func store(of state: String?) throws -> any RecoveryStore {
         guard let state else { return InMemoryRecoveryStore() }
+        guard !state.isEmpty else {
+            throw Invalid(description: "is empty; leave it out, or name a file of SQLite or a redis:// URL")
+        }
         guard state.contains("://") else { return SQLiteStore(path: state) }
         return try RedisStore(configuration: RedisStore.Configuration(url: state))
     }

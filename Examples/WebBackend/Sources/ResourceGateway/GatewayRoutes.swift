@@ -1,4 +1,5 @@
 import AuthRecovery
+import Foundation
 import HTTPRecovery
 import HTTPTypes
 import Hummingbird
@@ -27,7 +28,8 @@ extension Gateway {
             )
         }
         router.get("resources/:name") { _, context in
-            switch try await answer(context.parameters.require("name")) {
+            // A path comes as it was sent, and a query decoded.
+            switch try await answer(context.parameters.require("name").removingPercentEncoding ?? "") {
             case .success(let resource): return Self.json(resource, .ok)
             case .failure(let refusal): return refusal.response
             }
@@ -68,8 +70,8 @@ extension Gateway {
 
     /// Reads a resource, or says in HTTP's words why it cannot be had.
     private func answer(_ name: String) async throws -> Result<JSONValue, Refusal> {
-        // Behind a path these two are no names but steps in it, in whatever way they are written.
-        guard !["", ".", ".."].contains(name.replacing("%2e", with: ".").replacing("%2E", with: ".")) else {
+        // Behind a path these two are no names but steps in it.
+        guard !["", ".", ".."].contains(name) else {
             return .failure(
                 Refusal(status: .badRequest, error: "invalid_request", message: "This is no resource's name.")
             )

@@ -55,6 +55,13 @@ struct SignInBackendCommand: AsyncParsableCommand {
         // All that a sign-in has come to is in the store: a slow answer of it is better than none.
         let runtime = Runtime(store: store, storeTimeout: .seconds(5))
         let client = RecoveringClient(transport: CurlTransport(), runtime: runtime)
+        runtime.events.observe { event in
+            switch event.kind {
+            case .store(.degraded(let store, let reason)): complain("the store \(store) fails: \(reason)")
+            case .store(.available): complain("the store answers again")
+            default: break
+            }
+        }
         let signIns = try Self.checked("--frontend-api") {
             try BrowserSignIns(frontendAPI: frontendAPI, client: client, key: key, publicURL: publicURL)
         }
@@ -102,6 +109,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
     }
 
     private func makeStore() throws -> any RecoveryStore {
+        guard !state.isEmpty else { throw ValidationError("is empty; name a file of SQLite or a redis:// URL") }
         guard state.contains("://") else { return SQLiteStore(path: state) }
         return try RedisStore(configuration: RedisStore.Configuration(url: state))
     }

@@ -19,7 +19,7 @@ import Testing
         (["OAUTH_CLIENT_SECRET": ""], "oauth.client_secret"), (["LISTEN": "nowhere"], "listen"),
         (["API_MAX_ATTEMPTS": "0"], "api.max_attempts"), (["SHUTDOWN_DRAIN_S": "301"], "shutdown.drain_s"),
         (["STATE_KEY": "not-a-key-4711"], "state_key"), (["STATE": "redis://user:pass-4711@/x?y"], "state"),
-        (["STATE": "mongodb://x-4711"], "state"), (["LOG_LEVEL": "loud"], "log.level"),
+        (["STATE": "mongodb://x-4711"], "state"), (["STATE": ""], "state"), (["LOG_LEVEL": "loud"], "log.level"),
         (["API_URL": "nowhere"], "api.url"), (["API_URL": "ftp://a.example"], "api.url"),
         (["OAUTH_TOKEN_URL": "/token"], "oauth.token_url"), (["OAUTH_CLIENT_ID": ""], "oauth.client_id"),
         (["SHUTDOWN_DRAIN_S": "60s"], "shutdown.drain_s"), (["SHUTDOWN_NOTICE_S": "abc"], "shutdown.notice_s"),

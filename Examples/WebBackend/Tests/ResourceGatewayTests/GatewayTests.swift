@@ -25,6 +25,13 @@ import Testing
         #expect(status == 200 && resource["client_id"] == "service" && resource["path"] == "/api/a")
         let (_, both) = try await json("\(gateway.url)/resources?names=b,c,b")
         #expect(both["resources"]?.members?.map(\.key) == ["b", "c"] && both["failed"]?.members?.isEmpty == true)
+        // However it is asked for, a name is the same.
+        for name in ["a%20b", "caf%C3%A9", "a%2Fb", "50%25"] {
+            let (status, alone) = try await json("\(gateway.url)/resources/\(name)")
+            let (_, beside) = try await json("\(gateway.url)/resources?names=\(name)")
+            #expect(status == 200 && beside["resources"]?.members?.first?.value["path"] == alone["path"], "\(alone)")
+        }
+        #expect(try await caller.call("\(gateway.url)/resources/%FF").status == 400)
         // A name is one part of a path, whatever it says.
         #expect(try await caller.call("\(gateway.url)/resources/..%2F..%2Foauth%2Ftoken").status == 200)
         #expect(sandbox.requests(path: "/oauth/token").count == 1)
