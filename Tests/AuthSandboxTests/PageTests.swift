@@ -231,6 +231,20 @@ struct PageTests {
         #expect(client.world.faults.entries.count == (isAllowed ? 0 : before))
     }
 
+    /// A page whose name leads here now asks for what is its own, and says no origin.
+    @Test(arguments: [
+        ("127.0.0.1", "evil.example:8080", false), ("::1", "evil.example", false),
+        ("127.0.0.1", "127.0.0.1:8080", true),
+        ("127.0.0.1", "localhost", true), ("192.168.1.7", "sandbox:8080", true), ("192.168.1.7", "sandbox.test", true),
+    ])
+    func aNameThatLeadsHereIsToldNothing(peer: String, host: String, isAllowed: Bool) {
+        var client = Harness()
+        for path in ["state", "outbox", "accounts"] {
+            client.send(Self.request("GET", "/_sandbox/\(path)", ["host": host], peer: peer))
+            #expect((client.status == 403) != isAllowed)
+        }
+    }
+
     /// A link on another site may lead to the page, and may not read what is behind it.
     @Test func anotherSiteMayLeadToThePage() {
         var client = Harness()

@@ -11,6 +11,10 @@ enum ControlGuard {
         if !isSafe, let site = request.header("sec-fetch-site"), !["same-origin", "none"].contains(site) {
             return "a page of another site may not ask for this"
         }
+        // To read what is the sandbox's own a page says no origin: only a name tells that it was led here.
+        guard !isLoopback(request.peer) || isAskedAsThisMachine(request) else {
+            return "on this machine, ask for an IP address or for localhost"
+        }
         guard let origin = request.header("origin") else { return nil }
         guard let scheme = origin.firstRange(of: "://"), let host = request.header("host"),
             origin[scheme.upperBound...].lowercased() == host.lowercased()
@@ -21,7 +25,11 @@ enum ControlGuard {
 
     /// Whether the page may be shown: to somebody at this machine, who has not been led here by a name.
     static func mayShowPage(to request: SandboxRequest) -> Bool {
-        isLoopback(request.peer) && (request.header("host").map(isOfThisMachine) ?? true)
+        isLoopback(request.peer) && isAskedAsThisMachine(request)
+    }
+
+    private static func isAskedAsThisMachine(_ request: SandboxRequest) -> Bool {
+        request.header("host").map(isOfThisMachine) ?? true
     }
 
     /// Whether an address is one of the loopback interface's.

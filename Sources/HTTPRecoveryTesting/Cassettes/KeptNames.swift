@@ -18,8 +18,20 @@ struct KeptNames {
 
     /// Whether a header field of the name holds nothing that would be secret.
     static func isPlainField(_ name: String) -> Bool {
-        plainFields.contains(name) || limitFamilies.contains { name.hasPrefix($0) }
+        plainFields.contains(name) || isOfLimit(name)
     }
+
+    /// Whether a header field of the name says how much is left of a limit, and not whose limit it is.
+    static func isOfLimit(_ name: String) -> Bool {
+        // Models are limited by the tokens of what they read and write: "x-ratelimit-remaining-tokens".
+        limitFamilies.contains { name.hasPrefix($0) } && !isOfCredential(name.replacing("-tokens", with: ""))
+            && !name.utf8.split(separator: UInt8(ascii: "-")).contains { ownerWords.contains(String(Substring($0))) }
+    }
+
+    private static let ownerWords: Set<String> = [
+        "account", "client", "customer", "id", "ip", "key", "login", "name", "org", "organization", "owner", "subject",
+        "tenant", "user", "username",
+    ]
 
     private static let plainFields: Set<String> = [
         "accept", "accept-language", "accept-ranges", "age", "allow", "cache-control", "connection",

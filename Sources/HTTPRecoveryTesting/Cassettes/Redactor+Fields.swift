@@ -14,6 +14,7 @@ extension Redactor {
             case "set-cookie": text = cookie(field.value)
             case "www-authenticate": text = challenge(field.value)
             case _ where names.hold(name): text = kept(field.value, isFree: true)
+            case _ where KeptNames.isOfLimit(name): text = limit(field.value)
             case _ where KeptNames.isPlainField(name): text = kept(field.value, isFree: name == "server")
             default: text = substitute(for: field.value, of: name)
             }
@@ -22,6 +23,32 @@ extension Redactor {
         guard !lines.isEmpty else { return [] }
         let members = lines.map { JSONValue.Member($0, $1.count == 1 ? $1[0] : .array($1)) }
         return [.init("headers", .object(members))]
+    }
+
+    /// What is left of limits, without the key of the partition (`pk`), which tells whose they are.
+    private mutating func limit(_ text: String) -> String {
+        var (shown, rest) = ("", Substring(kept(text)))
+        while !rest.isEmpty {
+            // Up to what parts members or parameters, and is not quoted.
+            var (isQuoted, isEscaped) = (false, false)
+            let end = rest.utf8.firstIndex { byte in
+                if isEscaped {
+                    isEscaped = false
+                } else if isQuoted, byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isQuoted.toggle()
+                }
+                return !isQuoted && (byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";"))
+            }
+            let part = rest[..<(end ?? rest.endIndex)]
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let isKey = pair.count == 2 && pair[0].trimmingPrefix(while: { $0 == " " }).lowercased() == "pk"
+            shown += isKey ? "\(pair[0])=\(substitute(for: String(pair[1]), of: "pk"))" : String(part)
+            if let end { shown += rest[end...].prefix(1) }
+            rest = rest[part.endIndex...].dropFirst()
+        }
+        return shown
     }
 
     /// Challenges, without the token of those that have one, and of parameters with the values of those alone that say what

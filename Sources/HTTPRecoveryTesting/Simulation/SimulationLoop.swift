@@ -33,9 +33,16 @@ final class SimulationLoop: TaskExecutor, TimeSource.PurposefulClock {
         var sleepers: [Sleeper] = []
         var cancelled: Set<UInt64> = []
         var lastID: UInt64 = 0
+        /// How many sleeps have ended at once since time has passed.
+        var idleSleeps = 0
+        /// How many may: at the end of time none brings anybody on.
+        static let mostIdleSleeps = 100_000
     }
 
     private let state = Locked(State())
+
+    /// Whether somebody has slept again and again, and no time has passed.
+    var standsStill: Bool { state.withLock { $0.idleSleeps > State.mostIdleSleeps } }
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .nanoseconds(1) }
@@ -70,7 +77,10 @@ final class SimulationLoop: TaskExecutor, TimeSource.PurposefulClock {
     private func wakeNext() -> CheckedContinuation<Void, any Error>? {
         state.withLock { state in
             guard let next = state.sleepers.popLast() else { return nil }
-            state.now = max(state.now, next.deadline)
+            if next.deadline > state.now {
+                state.now = next.deadline
+                if state.idleSleeps <= State.mostIdleSleeps { state.idleSleeps = 0 }
+            }
             return next.continuation
         }
     }
@@ -104,7 +114,10 @@ extension SimulationLoop.State {
     /// - Returns: How its sleep has ended already; nil if it sleeps.
     fileprivate mutating func add(_ sleeper: SimulationLoop.Sleeper) -> Result<Void, any Error>? {
         if cancelled.remove(sleeper.id) != nil { return .failure(CancellationError()) }
-        if sleeper.deadline <= now { return .success(()) }
+        if sleeper.deadline <= now {
+            idleSleeps += 1
+            return idleSleeps > Self.mostIdleSleeps ? .failure(CancellationError()) : .success(())
+        }
         var (low, high) = (0, sleepers.count)
         while low < high {
             let middle = (low + high) / 2

@@ -317,6 +317,14 @@ import Testing
                 #"{"options": {"backoff": {}}, "calls": [{"answers": [{"status": 503}]}]}"#,
                 "the calls never end: bound their attempts or their time"
             ),
+            (
+                // At the end of time no wait brings anybody on.
+                """
+                {"options": {"adaptive": true, "max_attempts": 3}, "calls": [
+                    {"at_s": 1e16, "answers": [{"status": 429}, {"status": 200}]}, {"at_s": 1e17}]}
+                """,
+                "the calls never end: bound their attempts or their time"
+            ),
         ]
     )
     func whatIsNoScenarioIsNamed(scenario: String, sentence: String) throws {

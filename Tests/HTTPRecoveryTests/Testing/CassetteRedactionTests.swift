@@ -41,6 +41,25 @@ import Testing
         return recorder.cassette
     }
 
+    /// What is left of a limit is kept, and not whose limit it is.
+    @Test(arguments: [
+        ("X-RateLimit-Remaining", "sunshine", true), ("X-RateLimit-Resource", "sunshine", true),
+        ("RateLimit", #""sunshine";r=17;t=30"#, true), ("RateLimit-Policy", #""sunshine";q=100;w=60"#, true),
+        ("X-RateLimit-Remaining-Tokens", "sunshine", true),
+        ("Anthropic-RateLimit-Input-Tokens-Reset", "sunshine", true),
+        ("RateLimit", #""a;pk=1, sunshine";r=17"#, true), ("RateLimit", #""a";pk="b, sunshine";r=1"#, false),
+        ("RateLimit", #""a";pk="b\";sunshine";r=1"#, false), ("X-RateLimit-Tokens-Api-Key", "sunshine", false),
+        ("X-RateLimit-Api-Key", "sunshine", false), ("X-Rate-Limit-Token", "sunshine", false),
+        ("X-RateLimit-User", "sunshine", false), ("X-RateLimit-Client-Id", "sunshine", false),
+        ("RateLimit-Policy", #""a";q=100;w=60;pk=:sunshine:"#, false),
+        ("RateLimit", "a;r=1; PK=sunshine, b;pk=sunshine", false),
+    ])
+    func aLimitIsKeptWithoutItsOwner(name: String, value: String, isKept: Bool) async throws {
+        let answer = ScriptedTransport.Step.status(429, [name: value])
+        let text = try await Self.recorded([(try Self.request(Self.items), nil)], [answer]).text
+        #expect(text.contains("sunshine") == isKept && text.contains(name.lowercased()), "\(text)")
+    }
+
     @Test(
         arguments: [
             (items, json, #"{"pw":"sunshine"}"#), (items, json, #"{"a":[["sunshine"]]}"#),
