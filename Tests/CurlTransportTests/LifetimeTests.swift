@@ -145,6 +145,38 @@ struct LifetimeTests {
         await transport.shutdown()
     }
 
+    /// Whatever was under way, nothing holds the loop of a transport that was shut down.
+    @Test(arguments: [false, true])
+    func aLoopThatWasShutDownIsGone(isUploading: Bool) async throws {
+        weak var loop: AnyObject?
+        do {
+            let server = try FaultServer(
+                plan: { _ in
+                    .raw { connection in
+                        var bytes: [UInt8] = []
+                        let end = Array((isUploading ? "begun\r\n" : "\r\n\r\n").utf8)
+                        while bytes.suffix(end.count) != end, let more = connection.read() { bytes += more }
+                        connection.record(FaultServer.Request(method: "", path: "", connection: connection.id))
+                        while connection.read() != nil {}
+                    }
+                },
+                reply: { _ in .stall }
+            )
+            let transport = CurlTransport.patient()
+            loop = transport.taskExecutor as AnyObject
+            let source = ChunkSource()
+            let body = isUploading ? MessageBody(once: source.stream) : nil
+            async let failure = transport.failure(.to(server.authority, .post), body)
+            source.send("begun")
+            _ = try await server.requests(count: 1)
+            await transport.shutdown()
+            #expect(try await failure.code == .shutDown)
+            source.finish()
+        }
+        // The task that read the body may be ending yet.
+        while loop != nil { await Task.yield() }
+    }
+
     @Test
     func shutdownFailsABodyThatIsStillComing() async throws {
         let server = try FaultServer(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").then(.stall))

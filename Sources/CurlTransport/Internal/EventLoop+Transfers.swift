@@ -325,6 +325,9 @@ extension EventLoop {
         pool = []
         for shard in shards { unsafe curl_multi_cleanup(shard.multi) }
         shards = []
+        // The end of their connections was the loop's own work; each of them has the loop.
+        lonelyUploads = []
+        abandonedUploads = []
         let isFree = unsafe curl_share_cleanup(share) == CURLSHE_OK
         assert(isFree, "a handle that uses the share has been left behind")
         let (commands, jobs) = closeInbox()
