@@ -235,7 +235,8 @@ struct PageTests {
     @Test(arguments: [
         ("127.0.0.1", "evil.example:8080", false), ("::1", "evil.example", false),
         ("127.0.0.1", "127.0.0.1:8080", true),
-        ("127.0.0.1", "localhost", true), ("192.168.1.7", "sandbox:8080", true), ("192.168.1.7", "sandbox.test", true),
+        ("127.0.0.1", "localhost", true), ("127.0.0.1", "sandbox", true), ("192.168.1.7", "sandbox:8080", true),
+        ("192.168.1.7", "sandbox.test", true),
     ])
     func aNameThatLeadsHereIsToldNothing(peer: String, host: String, isAllowed: Bool) {
         var client = Harness()
