@@ -137,7 +137,7 @@ final class EasyHandle {
         if (400..<500).contains(status) { return status != 408 && status != 429 }
         unsafe ccurl_get_long(handle, CURLINFO_PROXY_ERROR, &reason)
         return [CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_REPLY_NOT_ALLOWED].contains {
-            $0.rawValue == UInt32(reason)
+            $0.rawValue == UInt32(truncatingIfNeeded: reason)
         }
     }
 
