@@ -40,7 +40,8 @@ extension HTTPRequest {
         }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Origin.InvalidURL(
-                description: "the URL has a space, a control or a non-ASCII character; percent-encode it"
+                description: "the URL has a space, a control or a non-ASCII character; percent-encode it, or write "
+                    + "a host by its form that begins with xn--"
             )
         }
         let rest = url[separator.upperBound...].prefix { $0 != "#" }
