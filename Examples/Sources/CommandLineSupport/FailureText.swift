@@ -100,7 +100,7 @@ public enum FailureText {
             text = "Not sent again: the server may have processed it already."
         case .bodyNotReplayable: text = "Not sent again: the body can be sent only once."
         case .budgetExhausted: text = "Not sent again: the retry budget for this server is used up."
-        case .breakerOpen: text = "Not sent: too many of the last requests to this server have failed."
+        case .breakerOpen: text = "Not sent: the circuit breaker holds back requests to this server."
         case .limitReached: text = "Not sent: too many requests to this server are under way already."
         case .deadlineWouldPass: text = "Not tried again: the wait would end after the deadline."
         case .deadlinePassed: text = "The deadline has passed."
@@ -130,7 +130,7 @@ public enum FailureText {
         case .methodNotIdempotent, .processedUnknown:
             "If sending it twice does no harm, use --replayable, or --idempotency-key auto if the server knows keys."
         case .budgetExhausted: "--budget-burst and --budget-ratio set the budget."
-        case .breakerOpen: "--breaker says when a server is left alone."
+        case .breakerOpen: "--breaker, or the policy file, says when a server is left alone."
         case .deadlineWouldPass, .deadlinePassed: bound?.advice
         case .waitExceedsLimit: "--max-wait sets the longest wait."
         default:

@@ -1,24 +1,29 @@
-/// Whether the bodies of an origin's responses are large, by the last ones; a value without libcurl.
+/// How large the bodies of an origin's responses are, by the last ones; a value without libcurl.
 struct BodySizes {
     /// libcurl's own size of a receive buffer; what is larger is a large body.
     static let small = 16_384
-    /// How many small ones in a row it takes to forget the last large one.
+    /// The least that libcurl takes for a receive buffer.
+    static let least = 1024
+    /// What fits into the least buffer with a head before it.
+    static let tiny = 512
+    /// From how many transfers on their buffers are what they cost: of 10,000 that wait for an answer, each has 3 KiB less
+    /// with the least one.
+    static let many = 256
+    /// How many smaller ones in a row it takes to forget the last larger one.
     static let memory = 64
 
-    /// How many more small bodies there have to be.
-    private var patience = 0
+    /// How many more bodies have to be none that is large, and none that is more than tiny.
+    private var patience = (large: 0, small: 0)
 
     /// Takes note of a body that has come.
     mutating func note(_ count: Int) {
-        if count > Self.small {
-            patience = Self.memory
-        } else if patience > 0 {
-            patience -= 1
-        }
+        patience.large = count > Self.small ? Self.memory : max(0, patience.large - 1)
+        patience.small = count > Self.tiny ? Self.memory : max(0, patience.small - 1)
     }
 
-    /// The size of the buffer for the next response.
-    func bufferSize(atMost limit: Int) -> Int {
-        patience > 0 ? limit : min(limit, Self.small)
+    /// The size of the buffer for the next response, beside so many that are awaited.
+    func bufferSize(atMost limit: Int, beside running: Int) -> Int {
+        if patience.large > 0 { return limit }
+        return min(limit, patience.small > 0 || running < Self.many ? Self.small : Self.least)
     }
 }

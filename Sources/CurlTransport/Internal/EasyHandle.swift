@@ -230,7 +230,11 @@ final class EasyHandle {
             }
         }
         // It cannot be changed while a transfer is under way.
-        var size = transfer.origin?.bodies.bufferSize(atMost: loop.configuration.bufferSize) ?? 16_384
+        var size =
+            transfer.origin?.bodies.bufferSize(
+                atMost: loop.configuration.bufferSize,
+                beside: loop.running.items.count
+            ) ?? BodySizes.small
         // Before it, libcurl leaves what it has of a head of HTTP/2 and does not fit where it is. It keeps no longer ones.
         if logs, Libcurl.number < 0x080100 { size = max(size, 131_072) }
         if size != bufferSize {

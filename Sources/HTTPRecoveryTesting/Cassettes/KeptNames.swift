@@ -85,6 +85,12 @@ struct KeptNames {
         return credentialWords.contains { plain.holds($0) } || credentialNames.contains(plain)
     }
 
+    /// Whether a name is that of a secret that a person enters.
+    static func isEntered(_ name: String) -> Bool {
+        let plain = name.inLowercase.filter { $0.isLetter || $0.isNumber }
+        return ["password", "passwd", "passcode", "passphrase", "pin"].contains { plain.hasSuffix($0) }
+    }
+
     private static let credentialNames: Set<String> = [
         "2fa", "code", "cvc", "cvv", "jwt", "mfa", "otp", "pass", "passwort", "pin", "pincode", "pw", "pwd", "sid",
         "sig", "ssn", "totp",

@@ -184,12 +184,14 @@ struct Redactor {
         case .object(let members):
             let isAround = isError
             defer { isError = isAround }
+            // What a password is made of has no name that tells it from one.
+            let inside = KeptNames.isEntered(name) ? name : nil
             return .object(
                 members.map { member in
                     isError = isAround || ["error", "errors"].contains(member.key)
                     let isKept = names.hold(member.key) || KeptNames.isKey(member.key)
                     let key = isKept && !(isAnswer && secrets.contains(member.key)) ? member.key : StandIn.mark
-                    return JSONValue.Member(key, self.value(member.value, of: member.key))
+                    return JSONValue.Member(key, self.value(member.value, of: inside ?? member.key))
                 }
             )
         }

@@ -63,7 +63,7 @@ import Testing
     @Test(
         arguments: [
             (items, json, #"{"pw":"sunshine"}"#), (items, json, #"{"a":[["sunshine"]]}"#),
-            (items, json, #""sunshine""#),
+            (items, json, #""sunshine""#), (items, json, #"{"newPassword":{"a":[{"type":"sunshine"}]}}"#),
             (items, json, #"{"reason":"it is sunshine"}"#), (items, json, #"{"page":"sunshine"}"#),
             (items, form, "pw=sunshine"), (items, form, "sunshine"), (items, form, "type=a;pw=sunshine"),
             (items, form, "pw=a&sunshine&b=c"), (items, [:], "sunshine"),
@@ -89,7 +89,7 @@ import Testing
         arguments: [
             ([:], #"{"pw":"sunshine"}"#), ([:], #"["sunshine"]"#), ([:], "sunshine"), ([:], "<p>sunshine"),
             ([:], #"{"error":"it is sunshine"}"#), ([:], #"{"expires_in":"sunshine"}"#),
-            ([:], #"{"code":"sun-sunshine"}"#),
+            ([:], #"{"code":"sun-sunshine"}"#), ([:], #"{"password":{"type":"sunshine"}}"#),
             (["x-new-password": "sunshine"], ""), (["location": "/reset/sunshine?pw=sunshine&sunshine"], ""),
             (["www-authenticate": "Custom sunshine"], ""), (["www-authenticate": "Negotiate sunshine=="], ""),
             (["www-authenticate": #"Bearer realm="a" sunshine error="b""#], ""),
