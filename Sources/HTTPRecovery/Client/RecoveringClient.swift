@@ -15,7 +15,7 @@ public struct RecoveringClient: Sendable {
     private let pipeline: Next
     private let transport: any HTTPTransport
     private let isStraight: Bool
-    let openCalls = OpenCalls()
+    let openCalls: OpenCalls
     /// The operation that the calls belong to; nil if each stands for itself.
     var scope: RecoveryOperation? {
         get { operation.optional }
@@ -44,6 +44,7 @@ public struct RecoveringClient: Sendable {
         // A release build tells the sentence of this one alone.
         if let problem = CallContext.LayerPlace.problem(in: layers) { fatalError(problem) }
         self.surroundings = Surroundings(runtime, presenters: layers.filter { $0 is any CredentialPresenting })
+        self.openCalls = surroundings.openCalls
         self.pipeline = Next(AttemptStage(transport: self.transport)).preceded(by: layers)
         self.isStraight = pipeline.isStraight
     }
@@ -175,7 +176,9 @@ public struct RecoveringClient: Sendable {
     /// (``SharedState/shutdown()``).
     ///
     /// A call has ended when the body of its response has been read to its end, or nobody has it any more: one that is kept
-    /// and not read is waited for.
+    /// and not read is waited for. So is a renewal that a call has begun, until what it brings is stored, though nobody waits
+    /// for it any more. Clients that share a transport end with the first that shuts it down: that is the one which the others
+    /// work for.
     ///
     /// - Parameter limit: How long to wait; what is under way then is cut off, a body that is read too.
     /// - Returns: Whether all came to their end by themselves; false too if the waiting task is cancelled, which cuts

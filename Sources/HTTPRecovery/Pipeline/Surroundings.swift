@@ -6,6 +6,9 @@ final class Surroundings: Sendable {
     /// The layers that can tell whose credential a request is going to present, the outermost first.
     let presenters: [any ClientLayer]
 
+    /// What is under way, which the end of the client waits for.
+    let openCalls = OpenCalls()
+
     /// Lands when the client is shut down.
     let end = Flight<Void>()
 

@@ -4,10 +4,12 @@ extension Cassette {
     /// What a cassette keeps of requests and answers.
     ///
     /// What is not named is not kept. Always kept are methods, hosts, status codes, the names of header fields, cookies, items of
-    /// queries and forms, and JSON members, `true`, `false` and `null`, words of routes in paths, header fields about content,
-    /// caching, dates, redirects, challenges and limits, and values whose names are the protocols' own: words of `error`, `type`,
-    /// `grant_type` and the like, numbers of `expires_in`, `page` and the like. How a value reads has no part in it: what has
-    /// another name, or none, is not kept, be it a word or not.
+    /// queries and forms, and JSON members if they read like names, `true`, `false` and `null`, words of routes in paths, header
+    /// fields about content, caching, dates, redirects, challenges and limits, and values whose names are the protocols' own:
+    /// words of `error`, `type`, `grant_type` and the like, numbers of `expires_in`, `page` and the like; nothing within a
+    /// password, whatever its names are. How a value reads has no part in it: what has another name, or none, is not kept, be
+    /// it a word or not. The name of a member that reads like none, such as a date or a key, is `redacted`, and those of
+    /// further ones beside it are `redacted~2`, `redacted~3` and so on.
     ///
     /// A segment of a path is a route's if it has fewer than 25 characters, letters and at most one number of less than 4 digits
     /// among them, and none in capitals alone, `v1`, `firstFactor`, not `1234` or `K7XQ`; and if it does not stand where values

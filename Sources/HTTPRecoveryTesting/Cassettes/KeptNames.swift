@@ -110,7 +110,11 @@ struct KeptNames {
     }
 
     /// Whether a key of an object may be kept.
-    static func isKey(_ text: String) -> Bool { isWord(text) && isPronounceable(text) }
+    static func isKey(_ text: String) -> Bool { isWord(text) && isPronounceable(text) || linkedDataNames.contains(text) }
+
+    private static let linkedDataNames: Set<String> = [
+        "@base", "@container", "@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value", "@vocab",
+    ]
 
     /// Whether the name of an item without a value is one: Base64 ends with such a sign too.
     static func isNameAlone(_ text: String) -> Bool {

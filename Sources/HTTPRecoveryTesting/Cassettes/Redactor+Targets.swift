@@ -51,7 +51,9 @@ extension Redactor {
                 return names.hold(name) || KeptNames.isNameAlone(name)
                     ? String(item) : substitute(for: String(item), of: "")
             }
-            let key = KeptNames.isWord(name) || names.hold(name) ? pair[0] : StandIn.mark
+            // Brackets hold a part of the name: "filter[status]".
+            let isName = KeptNames.isWord(name.filter { $0 != "[" && $0 != "]" })
+            let key = isName || names.hold(name) ? pair[0] : StandIn.mark
             let plain = Self.decoded(pair[1])
             let shown = value(plain, of: name)
             return "\(key)=\(shown == plain ? pair[1] : shown)"

@@ -186,15 +186,21 @@ struct Redactor {
             defer { isError = isAround }
             // What a password is made of has no name that tells it from one.
             let inside = KeptNames.isEntered(name) ? name : nil
+            let hidden = members.map(\.key).filter { !isKept(key: $0) }.sorted()
             return .object(
                 members.map { member in
                     isError = isAround || ["error", "errors"].contains(member.key)
-                    let isKept = names.hold(member.key) || KeptNames.isKey(member.key)
-                    let key = isKept && !(isAnswer && secrets.contains(member.key)) ? member.key : StandIn.mark
+                    let number = hidden.firstIndex(of: member.key)
+                    // Each has a name of its own: of equal ones a reader takes one.
+                    let key = number.map { $0 == 0 ? StandIn.mark : "\(StandIn.mark)~\($0 + 1)" } ?? member.key
                     return JSONValue.Member(key, self.value(member.value, of: inside ?? member.key))
                 }
             )
         }
+    }
+
+    private func isKept(key: String) -> Bool {
+        (names.hold(key) || KeptNames.isKey(key)) && !(isAnswer && secrets.contains(key))
     }
 
     // MARK: Parts of messages
@@ -205,8 +211,10 @@ struct Redactor {
         if type.hasPrefix("application/x-www-form-urlencoded") {
             return [.init("body", .string(items(String(decoding: bytes, as: UTF8.self))))]
         }
-        if let json = try? JSONValue(parsing: bytes), json.members != nil || json.array != nil {
-            return [.init("body", value(json, of: ""))]
+        if let json = try? JSONValue(parsing: bytes) {
+            if json.members != nil || json.array != nil { return [.init("body", value(json, of: ""))] }
+            // By itself, a text would be that of a body which is none.
+            if type.holds("json") { return [.init("body", .string(value(json, of: "").description))] }
         }
         guard redaction.keepsOtherBodies else {
             if !isAnswer { learn(String(decoding: bytes.prefix(Self.longestLesson), as: UTF8.self), of: "") }

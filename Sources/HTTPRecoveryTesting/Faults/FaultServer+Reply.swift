@@ -20,6 +20,8 @@ extension FaultServer {
 
             package var kind: Kind
             package var bytes: [UInt8] = []
+            /// What follows them, but in the answer to a HEAD.
+            var body: [UInt8] = []
             package var milliseconds: Int32 = 0
             var gate: Gate?
         }
@@ -82,6 +84,8 @@ extension FaultServer {
         // MARK: Whole answers
 
         /// A complete answer on a connection that stays open.
+        ///
+        /// No body is sent where there can be none, to a HEAD and with the statuses 204 and 304 (RFC 9110 section 6.4.1).
         public static func answer(
             _ status: Int = 200,
             headers: [(name: String, value: String)] = [],
@@ -91,14 +95,17 @@ extension FaultServer {
         }
 
         /// A complete answer with a body of bytes, on a connection that stays open.
+        ///
+        /// None is sent where there can be none, to a HEAD and with the statuses 204 and 304 (RFC 9110 section 6.4.1).
         public static func answer(
             _ status: Int = 200,
             headers: [(name: String, value: String)] = [],
             bytes: [UInt8]
         ) -> Reply {
             let fields = headers.map { "\($0.name): \($0.value)\r\n" }.joined()
-            let head = "HTTP/1.1 \(status) \r\n\(fields)Content-Length: \(bytes.count)\r\n\r\n"
-            return .bytes(Array(head.utf8) + bytes)
+            let length = status == 204 ? "" : "Content-Length: \(bytes.count)\r\n"
+            let head = Array("HTTP/1.1 \(status) \r\n\(fields)\(length)\r\n".utf8)
+            return Reply(steps: [Step(kind: .send, bytes: head, body: [204, 304].contains(status) ? [] : bytes)])
         }
 
         /// The request, as the body of the answer: its head as it came, and its body.

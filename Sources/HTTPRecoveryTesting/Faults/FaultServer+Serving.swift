@@ -16,7 +16,7 @@ extension FaultServer.Connection {
                 let request = FaultServer.Request(head, connection: id, index: index)
                 index += 1
                 record(request)
-                guard perform(reply(request)) else { return }
+                guard perform(reply(request), toHead: request.method == "HEAD") else { return }
             }
         case .end(let count, let byReset):
             if count > 0 { _ = read(exactly: count) }
@@ -38,16 +38,16 @@ extension FaultServer.Connection {
             // Decided first, so that a test that has seen the request can rely on the reply's state.
             let reply = reply(request)
             record(request)
-            guard perform(reply) else { return }
+            guard perform(reply, toHead: request.method == "HEAD") else { return }
         }
     }
 
     /// Carries out the steps; false when the connection is at its end.
-    package func perform(_ reply: FaultServer.Reply) -> Bool {
+    package func perform(_ reply: FaultServer.Reply, toHead isHead: Bool = false) -> Bool {
         for step in reply.steps {
             switch step.kind {
             case .send:
-                guard write(step.bytes) else { return false }
+                guard write(isHead ? step.bytes : step.bytes + step.body) else { return false }
             case .trickle:
                 for byte in step.bytes {
                     guard write([byte]) else { return false }

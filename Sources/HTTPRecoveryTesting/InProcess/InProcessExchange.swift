@@ -105,6 +105,10 @@ final class InProcessExchange: Sendable {
         let isEmpty = isBodyless || original.head.status.code == 204 || original.head.status.code == 304
         let isWhole = original.body.bytesInMemory.map { $0.count >= Self.length(of: original) ?? 0 } ?? false
         if isEmpty { answer.body = .empty }
+        // What is beyond the length is the next answer's, on a connection.
+        if isWhole, let length = Self.length(of: original), let bytes = original.body.bytesInMemory, bytes.count > length {
+            answer.body = MessageBody(Array(bytes.prefix(max(0, length))))
+        }
         if !isEmpty, !isWhole {
             answer.body = MessageBody(once: Pieces(hold: Hold(self)), length: original.body.length)
         }
@@ -123,18 +127,20 @@ final class InProcessExchange: Sendable {
         var count = 0
         while true {
             try await state.withLock { $0.demand }.value
-            let next: Piece?
+            var next: Piece?
             do {
                 next = try await iterator.next(isolation: #isolation)
             } catch {
                 let lost = TransportError(.connectionLost, .answered, message: "the body of the answer broke off")
                 throw error is TransportError ? error : lost
             }
+            let room = max(0, (expected ?? Int.max) - count)
             count += next?.count ?? 0
+            if let piece = next, piece.count > room { next = room > 0 ? piece.prefix(room) : nil }
             if next == nil, count < expected ?? 0 {
                 throw TransportError(.truncated, .answered, message: "the body of the answer is too short")
             }
-            let piece = state.withLock { state in
+            let piece = state.withLock { [next] state in
                 defer { (state.demand, state.piece) = (Flight(), Flight()) }
                 if next == nil, state.end == nil { state.end = .success(()) }
                 return state.piece

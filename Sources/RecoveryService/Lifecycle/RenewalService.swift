@@ -19,7 +19,8 @@ public struct RenewalService: Service, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - tokens: The credentials.
-    ///   - client: The client whose clock counts, and whose operations renewals are.
+    ///   - client: The client whose clock counts, and whose operations renewals are: of several that share a transport the
+    ///     one that ends first, whose calls present the credentials. Its end waits for a renewal too.
     ///   - interval: The longest time after which it is looked whether somebody else has stored other credentials; at least
     ///     a second. Default: a minute.
     ///   - limit: How long a renewal under way is waited for at the end. Default: 5 seconds, which leave room for a
@@ -39,9 +40,9 @@ public struct RenewalService: Service, CustomStringConvertible {
     /// Renews until the service is shut down, and waits then within the limit until a renewal under way has ended and is
     /// stored.
     ///
-    /// One that takes longer is not stopped: what it brings is stored for as long as the process lives. A renewal that fails is
-    /// begun again when the manager's pause has passed, and a store that cannot be read is told of in the events; nothing is
-    /// thrown.
+    /// One that takes longer is not stopped by this: the end of the client, a ``ClientService``, gives it time too. A renewal
+    /// that fails is begun again when the manager's pause has passed, and a store that cannot be read is told of in the events;
+    /// nothing is thrown.
     public func run() async {
         try? await cancelWhenGracefulShutdown { try await keepFresh() }
         _ = try? await client.runtime.time.withAbandonment(after: limit) { [tokens] in await tokens.finish() }

@@ -107,6 +107,25 @@ import Testing
         #expect(try await bench.credentials.accessToken == "access-3")
     }
 
+    @Test func theEndOfTheClientWaitsForARenewalThatNobodyAwaits() async throws {
+        let latch = Latch()
+        let bench = RenewalBench([.held(latch)])
+        bench.server.expireAccess()
+        let call = Task { try await bench.send() }
+        while bench.server.presented.isEmpty { await Task.yield() }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        let drained = Task {
+            let isIdle = await bench.client.drain(within: .seconds(60))
+            return (isIdle, try await bench.credentials.accessToken)
+        }
+        // The renewal's heartbeat, its timeout, and the end of the client.
+        await bench.clock.waitForSleepers(3)
+        await latch.open()
+        let (isIdle, token) = try await drained.value
+        #expect(isIdle && token == "access-3", "what it brings is stored before the client ends")
+    }
+
     @Test func theServersClockCounts() async throws {
         // The server is an hour ahead: a token that our clock takes for fresh has expired there.
         let bench = RenewalBench(expiresIn: .seconds(600))

@@ -41,6 +41,32 @@ import Testing
         }
     }
 
+    /// Members stay as many as they are, whatever their names are.
+    @Test(arguments: [
+        (
+            #"{"2024-01-02":{"a":1},"2024-01-01":"x","@id":"y","n":true}"#,
+            #"{"@id":"redacted-2","n":true,"redacted":"redacted-1","redacted~2":{"a":0}}"#
+        ),
+        (#"[{"eve@example.com":1},{"eve@example.com":2}]"#, #"[{"redacted":0},{"redacted":0}]"#),
+        ("true", "true"), ("17", "0"), (#""sunshine""#, #""redacted-1""#), ("null", "null"),
+    ])
+    func jsonIsPlayedAsJSON(body: String, played: String) async throws {
+        let answer = ScriptedTransport.Step.status(200, ["content-type": "application/problem+json"], body: body)
+        let recorder = CassetteTransport(recording: ScriptedTransport([answer]))
+        let request = try HTTPRequest(url: Self.items)
+        _ = try await recorder.send(request, body: nil, options: AttemptOptions())
+        let player = CassetteTransport(playing: try Cassette(parsing: recorder.cassette.text))
+        let response = try await player.send(request, body: nil, options: AttemptOptions())
+        let text = String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
+        #expect(try JSONValue(parsing: text).withSortedKeys.description == played)
+    }
+
+    @Test func namesWithBracketsAreKept() async throws {
+        let url = Self.items + "?filter[status]=sunshine&items%5B0%5D%5Bprice%5D=7"
+        let text = try await Self.played(url, [:], nil, .status(200)).text
+        #expect(text.contains("?filter[status]=redacted&items%5B0%5D%5Bprice%5D=redacted"), "\(text)")
+    }
+
     /// What a server says is wrong with a token is played as it was said.
     @Test(arguments: [
         #"Bearer error="invalid_token", error_description="The access token expired""#,

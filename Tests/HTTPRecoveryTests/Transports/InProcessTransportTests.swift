@@ -102,6 +102,27 @@ struct InProcessTransportTests {
         #expect(error?.code == .truncated && error?.certainty == .answered)
     }
 
+    /// On a connection, what is beyond is the next answer's.
+    @Test(arguments: ["0", "5", "6", "7"], [true, false])
+    func noMoreOfAnAnswerComesThanItSays(length: String, isStream: Bool) async throws {
+        let transport = InProcessTransport { _ in
+            var answer = TransportResponse.scripted(200, ["Content-Length": length], body: "longer")
+            if isStream {
+                let (pieces, source) = AsyncStream.makeStream(of: ArraySlice<UInt8>.self)
+                for piece in ["lon", "ger", "!"] { source.yield(Array(piece.utf8)[...]) }
+                source.finish()
+                answer.body = MessageBody(once: pieces)
+            }
+            return answer
+        }
+        let expected = String("longer!".prefix(Int(length) ?? 0))
+        if length == "7", !isStream {
+            await #expect(throws: TransportError.self) { try await Self.text(transport, .get, "/") }
+        } else {
+            #expect(try await Self.text(transport, .get, "/") == expected)
+        }
+    }
+
     /// Bodies stream both ways at once: each piece is answered before the next is sent.
     @Test func bothBodiesStreamAtOnce() async throws {
         let transport = InProcessTransport { call in
