@@ -119,7 +119,7 @@ struct InProcessTransportTests {
         if length == "7", !isStream {
             await #expect(throws: TransportError.self) { try await Self.text(transport, .get, "/") }
         } else {
-            #expect(try await Self.text(transport, .get, "/") == expected)
+            #expect(try await Self.text(transport, .get, "/").text == expected)
         }
     }
 
