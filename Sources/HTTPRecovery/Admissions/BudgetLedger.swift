@@ -92,7 +92,7 @@ struct BudgetLedger: Sendable {
             let share = ratio.isNaN ? 0 : min(max(ratio, 0), 1000)
             // Of a ratio three digits count; a millionth is allowed for what is no binary number.
             let success = Int((share * Double(Self.thousand) + 1e-6).rounded(.down))
-            let counts = outcome.isLoadFailure || outcome.delayForm == .never
+            let counts = outcome.isLoadFailure || outcome.kind == .quotaExhausted || outcome.delayForm == .never
             let change = !outcome.isFailure ? success : counts ? -Self.thousand : 0
             balance = min(max(balance + change, 0), Self.bounded(tokens) * Self.thousand)
         case .rate:

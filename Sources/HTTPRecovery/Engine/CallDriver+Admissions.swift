@@ -19,7 +19,8 @@ extension CallDriver {
             return false
         }
         let longestWait = min(state.rules.maxWait, context.remainingToSend ?? .longest)
-        let failure = if case .retry = cause { outcome } else { nil as Outcome? }
+        let isResend = if case .retry = cause { true } else { cause == .repair(name: CallState.transparentResend) }
+        let failure = isResend ? outcome : nil
         let planned = PlannedAttempt(
             amended ?? request,
             cause: cause,

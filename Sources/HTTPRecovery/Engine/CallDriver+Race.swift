@@ -37,6 +37,8 @@ struct HedgeRace {
     let latencies: HedgeLatencies
     /// The most attempts in all, the first among them.
     let maxAttempts: Int
+    /// Whether what an attempt has come to counts for nothing, and is made again at once.
+    let isTransparent: @Sendable (Outcome) -> Bool
 
     /// Runs until an attempt is good or none is left.
     ///
@@ -85,7 +87,7 @@ struct HedgeRace {
                     switch event {
                     case .due(timer): action = plan.next(after: .due)
                     case .due: break
-                    case .ended(let index, let result):
+                    case .ended(let index, var result):
                         guard var entrant = entrants[index] else { continue }
                         if index > 0, isLayersOwn(result) {
                             entrants[index] = nil
@@ -93,18 +95,25 @@ struct HedgeRace {
                             action = plan.next(after: .lost)
                             break
                         }
+                        // A hedge's own record holds none of the others.
+                        if index > 0, case .success(var response) = result {
+                            response.outcome.keepOnce(after: first.context.record.history)
+                            result = .success(response)
+                        }
                         let outcome = try outcome(of: result)
                         entrants[index] = nil
                         note(outcome, entrant.context)
                         if index > 0 { first.context.record.add(entrant.context.record) }
                         let origin = try? result.get().origin
-                        let end = PlannedAttempt.End.ended(outcome, by: origin)
+                        let isFree = sent == 0 && isTransparent(outcome)
+                        let end = isFree ? .abandoned : PlannedAttempt.End.ended(outcome, by: origin)
                         left += entrant.round.conclude(entrant.attempt, end, entrant.context) ?? []
                         if HedgePlan.isTold(outcome, insteadOf: best) {
                             best = outcome
                             finish = Finish(result: result)
                         }
-                        action = plan.next(after: .ended(outcome))
+                        // What is made again for nothing is no hedge: the engine does it.
+                        action = isFree ? .finish : plan.next(after: .ended(outcome))
                     }
                     if case .postpone(let time) = action { startTimer(time) }
                     // What is left to be done may close a gate or tell a store, which others and a hedge have to hear of.
@@ -227,7 +236,8 @@ extension CallDriver {
             next: next,
             hedging: memory.policy,
             latencies: memory.latencies[request],
-            maxAttempts: hedgeLimit(memory)
+            maxAttempts: hedgeLimit(memory),
+            isTransparent: { [state] in state.isTransparent($0) }
         )
         // From here on the race has what was given for the attempt.
         round = round.another()

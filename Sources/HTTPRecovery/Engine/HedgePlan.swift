@@ -78,7 +78,7 @@ struct HedgePlan: Sendable {
                 return running > 0 ? .postpone(time) : .finish
             }
             // What asks to wait is no reason to give up on those that are under way.
-            if outcome.retryAfter != nil || !outcome.remedies.contains(.retry) { left = 0 }
+            if (outcome.retryAfter ?? .zero) > .zero || !outcome.remedies.contains(.retry) { left = 0 }
             if left > 0 { return .ask }
             return running > 0 ? .wait : .finish
         }

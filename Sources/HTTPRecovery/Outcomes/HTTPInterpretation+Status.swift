@@ -57,7 +57,8 @@ extension HTTPInterpretation {
             outcome.retryAfter = reading.delay.delay ?? Self.secondaryLimitWait
             return outcome
         }
-        if reading.delay.isDelayStated || reading.delay.isLimitExhausted || hasLimitText { return throttled }
+        // A delay by itself makes no refusal a passing one.
+        if reading.delay.isLimitExhausted || hasLimitText { return throttled }
         return failure(.permissionDenied, [.contactAdmin])
     }
 

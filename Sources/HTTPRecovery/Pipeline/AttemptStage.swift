@@ -185,13 +185,9 @@ final class AttemptStage: Sendable {
         // The first request with the key is still under way (draft-ietf-httpapi-idempotency-key-header, section 2.6).
         case 409 where outcome.kind == .conflict && request.headerFields.contains(.idempotencyKey):
             if !outcome.remedies.contains(.wait) { outcome.remedies = [.retry] }
-        // What a new connection without early data has not changed, another will not (RFC 9110 section 15.5.20, RFC 8470
-        // section 5.2).
-        case 421, 425:
-            let isSecond = context.record.history.attempts.contains { $0.status == status }
-            if isSecond { outcome.remedies.removeAll { $0 == .retry || $0 == .wait } }
         default: break
         }
+        outcome.keepOnce(after: context.record.history)
         return outcome
     }
 

@@ -26,7 +26,9 @@ public struct RateLimitBackoff: RecoveryPolicy {
         case .rateLimited: break
         // A lockout has its own policy.
         case .accountLocked: return .pass
-        default: guard outcome.retryAfter != nil else { return .pass }
+        // A stated zero is none, unless it is meant exactly (gRPC proposal A6).
+        default:
+            guard let time = outcome.retryAfter, time > .zero || outcome.delayForm == .exactly else { return .pass }
         }
         return .backOff(backoff)
     }

@@ -110,7 +110,9 @@ struct KeptNames {
     }
 
     /// Whether a key of an object may be kept.
-    static func isKey(_ text: String) -> Bool { isWord(text) && isPronounceable(text) || linkedDataNames.contains(text) }
+    static func isKey(_ text: String) -> Bool {
+        isWord(text) && isPronounceable(text) || linkedDataNames.contains(text)
+    }
 
     private static let linkedDataNames: Set<String> = [
         "@base", "@container", "@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value", "@vocab",

@@ -106,8 +106,8 @@ final class InProcessExchange: Sendable {
         let isWhole = original.body.bytesInMemory.map { $0.count >= Self.length(of: original) ?? 0 } ?? false
         if isEmpty { answer.body = .empty }
         // What is beyond the length is the next answer's, on a connection.
-        if isWhole, let length = Self.length(of: original), let bytes = original.body.bytesInMemory, bytes.count > length {
-            answer.body = MessageBody(Array(bytes.prefix(max(0, length))))
+        if isWhole, let length = Self.length(of: original), let bytes = original.body.bytesInMemory {
+            if bytes.count > length { answer.body = MessageBody(Array(bytes.prefix(max(0, length)))) }
         }
         if !isEmpty, !isWhole {
             answer.body = MessageBody(once: Pieces(hold: Hold(self)), length: original.body.length)

@@ -93,16 +93,15 @@ private struct TimelinePlot {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
+        // Scalar by scalar: with a combining one behind it, a sign is another character.
+        text.unicodeScalars.map { scalar in
+            switch scalar {
             case "&": "&amp;"
             case "<": "&lt;"
             case ">": "&gt;"
             // XML has no control characters, not even as references.
-            case _
-            where character.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0xFFFE || $0.value == 0xFFFF }:
-                "\u{FFFD}"
-            default: String(character)
+            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: "\u{FFFD}"
+            default: String(scalar)
             }
         }
         .joined()

@@ -21,7 +21,7 @@ extension Simulation {
             // What is absent is off: there are retries then whose number nothing bounds.
             self.init(try options?.settings(base: nil) ?? .nothing)
             if let options, ["preset", "max_attempts"].allSatisfy({ options.value($0) == nil }),
-                ["backoff", "budget"].contains(where: { options.value($0) != nil })
+                ["backoff", "budget", "hedge"].contains(where: { options.value($0) != nil })
             {
                 settings.maxAttempts = .max
             }

@@ -161,9 +161,10 @@ public struct Simulation: Sendable {
             work.cancel()
             throw Failure("a call waits for something outside the simulation")
         }
-        guard !course.isEndless, !loop.standsStill else {
-            throw Failure("the calls never end: bound their attempts or their time")
+        guard !course.isEndless else {
+            throw Failure("the calls do not end within \(course.limit) attempts: bound their attempts or their time")
         }
+        guard !loop.standsStill else { throw Failure("the calls never end: bound their attempts or their time") }
         return course.report
     }
 }

@@ -9,6 +9,8 @@ final class SimulationCourse: HTTPTransport {
         var used: [Int]
         /// Those attempts after which nothing has been decided yet.
         var open: [[Int]]
+        /// The calls that have some.
+        var undecided: Set<Int> = []
         var total = 0
         var last = 0
     }
@@ -40,7 +42,7 @@ final class SimulationCourse: HTTPTransport {
     var isEndless: Bool { state.withLock { $0.total > limit } }
 
     /// Many calls may well have more attempts than one.
-    private var limit: Int { max(simulation.mostAttempts, simulation.calls.count * 1000) }
+    var limit: Int { max(simulation.mostAttempts, simulation.calls.count * 1000) }
 
     var report: Simulation.Report {
         let (calls, last) = state.withLock { ($0.calls, $0.last) }
@@ -64,6 +66,9 @@ final class SimulationCourse: HTTPTransport {
                 classifier: simulation.classifier
             )
         ) { simulation.settings.layers(recovery) }
+        // What a call stands in line with, or has hedges beside, is decided when there is nothing left to do.
+        loop.onEndOfTime { [self] in for index in state.withLock({ $0.undecided }) { settle(index) } }
+        defer { loop.onEndOfTime(nil) }
         await withDiscardingTaskGroup { group in
             for index in simulation.calls.indices {
                 group.addTask { await self.live(index, client) }
@@ -155,6 +160,7 @@ final class SimulationCourse: HTTPTransport {
                 state.calls[index].attempts[attempt].breaker = breaker
             }
             state.open[index] = []
+            state.undecided.remove(index)
         }
     }
 
@@ -214,6 +220,7 @@ final class SimulationCourse: HTTPTransport {
             body(&state.calls[index].attempts[attempt])
             state.calls[index].attempts[attempt].end = now
             state.open[index].append(attempt)
+            state.undecided.insert(index)
         }
     }
 

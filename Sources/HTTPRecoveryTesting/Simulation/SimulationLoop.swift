@@ -40,6 +40,11 @@ final class SimulationLoop: TaskExecutor, TimeSource.PurposefulClock {
     }
 
     private let state = Locked(State())
+    /// Told when nothing is left to do at a time, before the next one comes.
+    private let timeEnds = Locked<(@Sendable () -> Void)?>(nil)
+
+    /// Tells of each time's end from now on.
+    func onEndOfTime(_ body: (@Sendable () -> Void)?) { timeEnds.withLock { $0 = body } }
 
     /// Whether somebody has slept again and again, and no time has passed.
     var standsStill: Bool { state.withLock { $0.idleSleeps > State.mostIdleSleeps } }
@@ -75,7 +80,9 @@ final class SimulationLoop: TaskExecutor, TimeSource.PurposefulClock {
     }
 
     private func wakeNext() -> CheckedContinuation<Void, any Error>? {
-        state.withLock { state in
+        let passes = state.withLock { state in state.sleepers.last.map { $0.deadline > state.now } ?? false }
+        if passes { timeEnds.withLock(\.self)?() }
+        return state.withLock { state in
             guard let next = state.sleepers.popLast() else { return nil }
             if next.deadline > state.now {
                 state.now = next.deadline

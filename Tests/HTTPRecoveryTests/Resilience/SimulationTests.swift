@@ -5,7 +5,7 @@ import Testing
 /// Scenarios as `http-recover simulate` takes them.
 @Suite struct SimulationTests {
     /// The answer to a scenario, in short: for each call its attempts' times and answers, its waits, its end.
-    private func lines(_ scenario: String) throws -> [String] {
+    static func lines(_ scenario: String) throws -> [String] {
         let answer = Simulation.answer(to: try JSONValue(parsing: scenario))
         if let invalid = answer["invalid"]?.string { return [invalid] }
         return (answer["calls"]?.array ?? []).map { call in
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func aCallThatIsRepeated() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"max_attempts": 3, "backoff": {"base_s": 1, "jitter": "full"}}, "random": [0.5, 0.25],
              "calls": [{"answers": [{"status": 503}, {"error": "unknown", "after_s": 0.2}, {"status": 200}]}]}
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func whatIsStatedTakesThePlaceOfTheOwnDelay() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"max_attempts": 5, "backoff": {"base_s": 1, "throttled_base_s": 4}}, "calls": [{"answers": [
               {"status": 429, "headers": {"Retry-After": "7"}}, {"status": 429, "headers": {"Retry-After": "0"}},
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func aPushbackBeginsTheBackoffAnew() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"max_attempts": 9, "backoff": {"base_s": 1}}, "calls": [{"answers": [
               {"status": 503}, {"status": 503}, {"status": 503, "headers": {"grpc-retry-pushback-ms": "250"}},
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func advisedWaitsAreClampedByThePresetThatSaysSo() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"preset": "aws_standard", "max_attempts": 4, "backoff": null}, "random": [1, 1, 0.5], "calls": [
               {"answers": [{"status": 503, "headers": {"x-amz-retry-after": "1000"}},
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func budgetsAreTold() throws {
-        let ratio = try lines(
+        let ratio = try Self.lines(
             """
             {"options": {"max_attempts": 3, "budget": {"ratio": 0, "burst": 1}}, "calls": [
               {"answers": [{"status": 500}]}, {"at_s": 1, "answers": [{"status": 500}]}]}
@@ -85,7 +85,7 @@ import Testing
                 "0: 500 left 0, 0: 500 left 0, 0 failed budget_exhausted", "1: 500 left 0, 1 failed budget_exhausted",
             ]
         )
-        let aws = try lines(
+        let aws = try Self.lines(
             """
             {"options": {"max_attempts": 3, "attempt_timeout_s": 2,
               "budget": {"model": "aws", "capacity": 30, "retry_cost": 5, "timeout_cost": 10, "throttle_cost": 3}},
@@ -93,7 +93,7 @@ import Testing
             """
         )
         #expect(aws == ["0: unknown left 20, 2: 429 left 17, 2: 200 left 20, 2 ok"])
-        let grpc = try lines(
+        let grpc = try Self.lines(
             """
             {"options": {"max_attempts": 3, "budget": {"model": "grpc", "max_tokens": 4, "token_ratio": 0.5}}, "calls": [
               {"answers": [{"status": 503}, {"status": 200}]}, {"at_s": 1, "answers": [{"status": 503}]}]}
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func theFirstProvenRefusalIsFreeForGRPC() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"preset": "grpc", "max_attempts": 2, "backoff": {"base_s": 1}}, "calls": [{"method": "POST", "answers": [
               {"error": "not_processed"}, {"error": "not_processed"}, {"status": 200}]}]}
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func aBreakerIsTold() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"breaker": {"kind": "consecutive", "failures": 2, "open_s": 5}}, "calls": [
               {"answers": [{"status": 500}]}, {"at_s": 1, "answers": [{"status": 500}]}, {"at_s": 2},
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func callsStandInLineAndKeepAPace() throws {
-        let limit = try lines(
+        let limit = try Self.lines(
             """
             {"options": {"limit": {"kind": "fixed", "max": 1, "queue": 2}}, "calls": [
               {"answers": [{"status": 200, "after_s": 1}]}, {"answers": [{"status": 200, "after_s": 1}]},
@@ -141,14 +141,14 @@ import Testing
             """
         )
         #expect(limit == ["0: 200, 1 ok", "2: 200, 3 ok", "1: 200, 2 ok", "0 failed limit_reached"])
-        let pace = try lines(
+        let pace = try Self.lines(
             #"{"options": {"pacing": {"rate_per_s": 2, "burst": 2}}, "calls": [{}, {}, {}, {}]}"#
         )
         #expect(pace == ["0: 200, 0 ok", "0: 200, 0 ok", "0.5: 200, wait 0.5, 0.5 ok", "1: 200, wait 1, 1 ok"])
     }
 
     @Test func hedgesRunBesideTheFirst() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 3}, "budget": {"ratio": 0, "burst": 9}, "max_attempts": 9}, "calls": [
               {"answers": [{"status": 200, "after_s": 5}, {"status": 200, "after_s": 1.5}, {"status": 200, "after_s": 2}]},
@@ -206,7 +206,7 @@ import Testing
         ),
     ])
     func hedgesKeepToWhatTheServerSays(answers: String, most: Int, expected: String) throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             #"{"options": {"max_attempts": 4, "hedge": {"delay_s": 1, "max": \#(most)}}, "calls": [{"answers": \#(answers)}]}"#
         )
         #expect(lines == [expected])
@@ -214,7 +214,7 @@ import Testing
 
     /// What a hedge is told holds for all, while the first is still under way.
     @Test func whatAHedgeIsToldOthersHearAtOnce() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"max_attempts": 3, "hedge": {"delay_s": 1, "max": 2}}, "calls": [
               {"answers": [{"status": 200, "after_s": 20}, {"status": 429, "headers": {"Retry-After": "9"}}]},
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test func aPresetsAttemptsEndWithTheCall() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             #"{"options": {"preset": "aws_standard", "deadline_s": 5}, "calls": [{"answers": [{"status": 200, "after_s": 9}]}]}"#
         )
         #expect(lines.count == 1 && lines[0].contains("5 failed"))
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test func boundsEndCalls() throws {
-        let lines = try lines(
+        let lines = try Self.lines(
             """
             {"options": {"max_attempts": 9, "deadline_s": 5, "max_wait_s": 3, "backoff": {"base_s": 1}}, "calls": [
               {"answers": [{"status": 503}]}, {"answers": [{"status": 200, "after_s": 6}]},
@@ -315,7 +315,7 @@ import Testing
             ),
             (
                 #"{"options": {"backoff": {}}, "calls": [{"answers": [{"status": 503}]}]}"#,
-                "the calls never end: bound their attempts or their time"
+                "the calls do not end within 20000 attempts: bound their attempts or their time"
             ),
             (
                 // At the end of time no wait brings anybody on.
@@ -328,7 +328,7 @@ import Testing
         ]
     )
     func whatIsNoScenarioIsNamed(scenario: String, sentence: String) throws {
-        #expect(try lines(scenario) == [sentence])
+        #expect(try Self.lines(scenario) == [sentence])
     }
 
     @Test func theSameScenarioHasTheSameAnswer() async throws {
@@ -354,6 +354,8 @@ import Testing
         let svg = try simulation.runOnThisThread().plot(title: "<a & b>")
         #expect(svg.contains("&lt;a &amp; b&gt;") && svg.hasSuffix("</svg>\n"))
         #expect(svg.components("<rect x=") == 4 && svg.components("stroke-dasharray") == 2)
+        let odd = try simulation.runOnThisThread().plot(title: "<\u{338}a&\u{301}b<\u{200D}c")
+        #expect(odd.contains("&lt;\u{338}a&amp;\u{301}b&lt;\u{200D}c"))
     }
 }
 

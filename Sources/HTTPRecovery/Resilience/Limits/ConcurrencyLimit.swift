@@ -79,7 +79,9 @@ extension Recovery {
         ) -> Remainder? {
             guard let place = permit.value as? Place else { return nil }
             var sample: (elapsed: Duration, isDropped: Bool)?
-            if case .ended(let outcome, _) = end, !outcome.isFailure || outcome.isLoadFailure {
+            if case .ended(let outcome, _) = end,
+                !outcome.isFailure || outcome.isLoadFailure || outcome.kind == .quotaExhausted
+            {
                 sample = (attempt.times(in: context).elapsed, outcome.isFailure)
             }
             let turns = lines[attempt].withLock { line in
