@@ -53,6 +53,7 @@ struct EncodedRequest: Sendable {
         headers.add(name: "Host", value: authority)
         var declaredLength: Int?
         var (namesCodings, hasRange) = (false, false)
+        var cookies: [String] = []
         for field in request.headerFields {
             switch field.name {
             // The authority is the host, and the body knows its framing.
@@ -72,8 +73,14 @@ struct EncodedRequest: Sendable {
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw .invalid("a header field's value holds a control character")
             }
-            headers.add(name: field.name.rawName, value: field.value)
+            // The type of a message parts them; there is one field for all (RFC 6265 section 5.4).
+            if field.name == .cookie {
+                cookies.append(field.value)
+            } else {
+                headers.add(name: field.name.rawName, value: field.value)
+            }
         }
+        if !cookies.isEmpty { headers.add(name: "Cookie", value: cookies.joined(separator: "; ")) }
         self.body = try Self.plan(body, method: request.method, declaredLength: declaredLength)
         self.headers = headers
         self.namesCodings = namesCodings

@@ -69,6 +69,7 @@ struct EncodedRequest: Sendable {
         var lines = HeaderLines(after: consume url)
         var declaredLength: Int?
         var names: (accept: Bool, contentType: Bool, coding: Bool) = (false, false, false)
+        var cookies: [HTTPField] = []
         for field in request.headerFields {
             switch field.name {
             // The authority is the host, and the body knows its framing.
@@ -76,12 +77,21 @@ struct EncodedRequest: Sendable {
             case .contentLength:
                 declaredLength = Int(field.value)
                 continue
+            // The type of a message parts them; there is one field for all (RFC 6265 section 5.4).
+            case .cookie:
+                cookies.append(field)
+                continue
             case .accept: names.accept = true
             case .contentType: names.contentType = true
             case .acceptEncoding, .range: names.coding = true
             default: break
             }
             try lines.append(field)
+        }
+        if cookies.count > 1 {
+            try lines.append(HTTPField(name: .cookie, value: cookies.map(\.value).joined(separator: "; ")))
+        } else if let cookie = cookies.first {
+            try lines.append(cookie)
         }
         let plan = try Self.plan(body, method: request.method, declaredLength: declaredLength)
         // What libcurl would add by itself; a line that ends in a colon removes it.

@@ -36,6 +36,14 @@ extension TransportConformance {
                 let received = try bench.first(peer).headers[values: name].joined(separator: ", ")
                 try bench.expect(received, is: "1, 2, 3", "the values")
             },
+            Check("headers/request/cookies", "cookies are one field, as servers read one", needs: [.sockets]) { bench in
+                let peer = try await bench.peer { _ in .answer() }
+                // RFC 6265 section 5.4; the type of a message parts them.
+                var fields: HTTPFields = [.cookie: "a=1; b=2"]
+                fields.append(HTTPField(name: .cookie, value: "c=3"))
+                _ = try await bench.fetch(bench.transport(), peer.request(.get, "/", fields))
+                try bench.expect(bench.first(peer).headers[values: .cookie], is: ["a=1; b=2; c=3"], "the field")
+            },
             Check("headers/request/empty-value", "a field without a value is sent, and empty") { bench in
                 let peer = try await bench.peer { _ in .answer() }
                 let fields = HTTPFields([HTTPField(name: try bench.name("X-Empty"), value: "")])
