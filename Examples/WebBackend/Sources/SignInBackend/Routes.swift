@@ -1,5 +1,4 @@
 import AuthRecovery
-import ClerkAuth
 import HTTPRecovery
 import HTTPTypes
 public import Hummingbird
@@ -17,13 +16,8 @@ extension BrowserSignIns {
         let cookies = SignInCookies(isSecure: isSecure)
         router.post("sign-in") { request, context in
             let beginning = try await request.decode(as: Beginning.self, context: context)
-            let browser = cookies.browser(in: request) ?? SignInCookies.newBrowser()
-            return try await answer(request, context, cookies, browser) {
-                try await begin(
-                    browser,
-                    identifier: beginning.identifier,
-                    password: beginning.password.map { Secret($0) }
-                )
+            return try await answer(request, context, cookies) {
+                try await begin(identifier: beginning.identifier, password: beginning.password.map { Secret($0) })
             }
         }
         router.post("sign-in/answer") { request, context in
@@ -31,22 +25,21 @@ extension BrowserSignIns {
             guard let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) else {
                 throw HTTPError(.gone, message: "There is no sign-in under way.")
             }
-            return try await answer(request, context, cookies, browser) {
+            return try await answer(request, context, cookies) {
                 try await step(browser, ticket: ticket, reply.input)
             }
         }
         router.post("sign-in/with/{provider}") { request, context in
             let provider = try context.parameters.require("provider")
-            let browser = cookies.browser(in: request) ?? SignInCookies.newBrowser()
-            return try await answer(request, context, cookies, browser) {
-                try await beginRedirect(browser, at: provider)
+            return try await answer(request, context, cookies) {
+                try await beginRedirect(at: provider)
             }
         }
         router.get(RouterPath(Self.callbackPath)) { request, context in
             guard let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) else {
                 throw HTTPError(.gone, message: "There is no sign-in under way.")
             }
-            return try await answer(request, context, cookies, browser) {
+            return try await answer(request, context, cookies) {
                 try await finishRedirect(browser, ticket: ticket, url: Secret(request.uri.description))
             }
         }
@@ -66,11 +59,11 @@ extension BrowserSignIns {
         _ request: Request,
         _ context: BasicRequestContext,
         _ cookies: SignInCookies,
-        _ browser: Secret,
-        _ step: () async throws -> SignInTurn<ClerkSession>
+        _ step: () async throws -> BrowserTurn
     ) async throws -> Response {
         do {
-            let turn = try await step()
+            let led = try await step()
+            let turn = led.turn
             var cookies = cookies
             var response = try Page(turn).response(from: request, context: context)
             if case .ask(let challenge) = turn.step, challenge.key == .redirect, let url = challenge.url {
@@ -78,7 +71,7 @@ extension BrowserSignIns {
                 response.status = .seeOther
                 response.headers[.location] = url.reveal()
             }
-            response.setCookie(cookies.browser(browser))
+            response.setCookie(cookies.browser(led.browser))
             response.setCookie(cookies.ticket(turn.ticket))
             return response
         } catch let error as RecoveryError {
