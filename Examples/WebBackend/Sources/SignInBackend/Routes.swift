@@ -39,6 +39,15 @@ extension BrowserSignIns {
             guard let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) else {
                 throw HTTPError(.gone, message: "There is no sign-in under way.")
             }
+            // To another question the address would be an answer, and a wrong one.
+            guard cookies.isTicketForTheWayBack(in: request) else {
+                throw HTTPError(.conflict, message: "This sign-in waits for nobody to come back.")
+            }
+            // Without one the state of the sign-in tells, such as after a refusal there.
+            let nonces = request.uri.queryParameters[values: "rotating_token_nonce"]
+            guard nonces.count <= 1, !nonces.contains("") else {
+                throw HTTPError(.badRequest, message: "This is no address to come back to.")
+            }
             return try await answer(request, context, cookies) {
                 try await finishRedirect(browser, ticket: ticket, url: Secret(request.uri.description))
             }

@@ -14,6 +14,8 @@ struct SignInCookies: Sendable {
 
     private static let browser = "browser"
     private static let ticket = "sign_in"
+    /// What a ticket stands behind whose step is answered by coming back: a ticket is for one step, and says nothing of it.
+    private static let elsewhere = "elsewhere."
 
     /// The browser that sends a request; nil if it has none of our cookies yet.
     func browser(in request: Request) -> Secret? {
@@ -22,7 +24,13 @@ struct SignInCookies: Sendable {
 
     /// The ticket of the sign-in under way.
     func ticket(in request: Request) -> Secret? {
-        request.cookies[name(Self.ticket)].map { Secret($0.value) }
+        guard let value = request.cookies[name(Self.ticket)]?.value else { return nil }
+        return Secret(value.hasPrefix(Self.elsewhere) ? String(value.dropFirst(Self.elsewhere.count)) : value)
+    }
+
+    /// Whether that ticket is one for the way back from another provider.
+    func isTicketForTheWayBack(in request: Request) -> Bool {
+        request.cookies[name(Self.ticket)]?.value.hasPrefix(Self.elsewhere) ?? false
     }
 
     /// Keeps a browser known for a year.
@@ -32,7 +40,8 @@ struct SignInCookies: Sendable {
 
     /// Keeps the ticket; nil forgets it.
     func ticket(_ ticket: Secret?) -> Cookie {
-        cookie(Self.ticket, ticket?.reveal() ?? "", age: ticket == nil ? 0 : 3600)
+        let value = ticket.map { (isElsewhere ? Self.elsewhere : "") + $0.reveal() }
+        return cookie(Self.ticket, value ?? "", age: ticket == nil ? 0 : 3600)
     }
 
     private func name(_ word: String) -> String { isSecure ? "__Host-\(word)" : word }

@@ -143,6 +143,31 @@ struct SignInBackendTests {
         }
     }
 
+    /// Nothing but the way back from another provider is taken for it.
+    @Test func theWayBackAnswersNoOtherQuestion() async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            _ = try await browser.post("/sign-in", beginning, to: one)
+            for query in ["", "?rotating_token_nonce=4711", "?code=1"] {
+                let page = try await browser.get(BrowserSignIns.callbackPath + query, from: other)
+                #expect(page.status == 409)
+            }
+            #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").isEmpty)
+            #expect(try await browser.answer(try code(sandbox), at: one).asked == "totp", "no attempt was spent")
+
+            let visitor = Browser()
+            let first = try await visitor.post("/sign-in/with/google", .null, to: one)
+            let count = sandbox.requests().count
+            for query in ["?rotating_token_nonce=", "?rotating_token_nonce=a&rotating_token_nonce=b"] {
+                let page = try await visitor.get(BrowserSignIns.callbackPath + query, from: one)
+                #expect(page.status == 400)
+            }
+            #expect(sandbox.requests().count == count)
+            let way = try await decide("decision=allow&email=ada@example.com", at: first.location)
+            #expect(try await visitor.get(way, from: other).session?.hasPrefix("sess_") == true)
+        }
+    }
+
     @Test func aTicketIsOfNoUseInAnotherBrowser() async throws {
         try await run { sandbox, one, _ in
             let browser = Browser()
