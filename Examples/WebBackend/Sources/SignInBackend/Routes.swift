@@ -52,11 +52,16 @@ extension BrowserSignIns {
                 try await finishRedirect(browser, ticket: ticket, url: Secret(request.uri.description))
             }
         }
-        router.delete("sign-in") { request, _ in
-            if let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) {
-                try await abandon(browser, ticket: ticket)
-            }
+        router.delete("sign-in") { request, context in
             var response = Response(status: .noContent)
+            if let browser = cookies.browser(in: request), let ticket = cookies.ticket(in: request) {
+                do {
+                    try await abandon(browser, ticket: ticket)
+                } catch {
+                    response = try refusal(for: error, request, context) ?? Response(status: .internalServerError)
+                }
+            }
+            // Whatever has become of it: the browser goes on with it no more.
             response.setCookie(cookies.ticket(nil))
             return response
         }
@@ -83,13 +88,31 @@ extension BrowserSignIns {
             response.setCookie(cookies.browser(led.browser))
             response.setCookie(cookies.ticket(turn.ticket))
             return response
-        } catch let error as RecoveryError {
-            let refusal = Refusal(error: error.kind.rawValue, message: error.userMessage)
-            var response = try refusal.response(from: request, context: context)
-            response.status = error.webStatus
-            if let delay = error.retryAfter { response.headers[.retryAfter] = String(delay.components.seconds + 1) }
+        } catch {
+            guard let refused = try refusal(for: error, request, context) else { throw error }
+            return refused
+        }
+    }
+
+    /// Says in HTTP's words why somebody cannot go on; nil for what is no refusal.
+    private func refusal(
+        for error: any Error,
+        _ request: Request,
+        _ context: BasicRequestContext
+    ) throws -> Response? {
+        if error is SharedState.StoreError || error is Credentials.StoreError {
+            let message = "Signing in is not possible at the moment. Please try again in a while."
+            let kind = Outcome.Kind.unavailable.rawValue
+            var response = try Refusal(error: kind, message: message).response(from: request, context: context)
+            response.status = .serviceUnavailable
             return response
         }
+        guard let error = error as? RecoveryError else { return nil }
+        var response = try Refusal(error: error.kind.rawValue, message: error.userMessage)
+            .response(from: request, context: context)
+        response.status = error.webStatus
+        if let delay = error.retryAfter { response.headers[.retryAfter] = String(delay.components.seconds + 1) }
+        return response
     }
 }
 

@@ -97,6 +97,30 @@ struct SignInBackendTests {
         }
     }
 
+    /// What cannot be given up is refused in words, and the browser is rid of it all the same.
+    @Test func whatCannotBeGivenUpIsForgottenByTheBrowser() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        defer { sandbox.stop() }
+        let directory = try TemporaryDirectory()
+        let redis = try await RunningService.redis(in: directory)
+        let backend = try await Backend(
+            frontendAPI: sandbox.url,
+            state: "redis+unix://\(directory.path)/redis.sock"
+        )
+        let confused = Browser(cookies: ["browser": "another", "sign_in": "no-ticket"])
+        let refused = try await confused.send(.delete, "/sign-in", .null, to: backend)
+        #expect(refused.status == 410 && refused.json["error"] == "flow_expired")
+        #expect(await confused.cookies["sign_in"] == nil)
+
+        let browser = Browser()
+        #expect(try await browser.post("/sign-in", beginning, to: backend).asked == "email_code")
+        redis.send(SIGKILL)
+        _ = await redis.exit()
+        let failed = try await browser.send(.delete, "/sign-in", .null, to: backend)
+        #expect(failed.status == 503 && failed.json["error"] == "unavailable")
+        #expect(await browser.cookies["sign_in"] == nil)
+    }
+
     /// Decides at the page of another provider, and returns the path at which the browser comes back.
     private func decide(_ decision: String, at page: String?) async throws -> String {
         var request = try HTTPRequest(url: #require(page))
