@@ -126,6 +126,7 @@ public struct Gateway: Service {
         let isListening = Mutex(false)
         let application = Application(
             router: router(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(30))),
             configuration: ApplicationConfiguration(address: .hostname(address, port: configuration.port)),
             onServerRunning: { channel in
                 isListening.withLock { $0 = true }

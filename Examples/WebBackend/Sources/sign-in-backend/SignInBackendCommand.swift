@@ -6,8 +6,10 @@ import HTTPRecovery
 import Hummingbird
 import RedisRecoveryStore
 import SQLiteRecoveryStore
+import ServiceLifecycle
 import SignInBackend
 import Synchronization
+import UnixSignals
 
 /// A small web backend that signs browsers in through Clerk.
 @main
@@ -69,6 +71,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
         let isListening = Mutex(false)
         let backend = Application(
             router: signIns.router(isSecure: !insecureCookies),
+            server: .http1(configuration: .init(idleTimeout: .seconds(30))),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 isListening.withLock { $0 = true }
@@ -77,9 +80,17 @@ struct SignInBackendCommand: AsyncParsableCommand {
                 FileHandle.standardOutput.write(Data(line.utf8))
             }
         )
+        var group = ServiceGroupConfiguration(
+            services: [backend],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: backend.logger
+        )
+        // A browser that does not go away holds the server no longer than an answer may take: whoever supervises it kills
+        // it soon, and the state is to be written before.
+        group.maximumGracefulShutdownDuration = .seconds(20)
         let end: Result<Void, any Error>
         do {
-            end = .success(try await backend.runService())
+            end = .success(try await ServiceGroup(configuration: group).run())
         } catch {
             end = .failure(error)
         }
