@@ -36,10 +36,10 @@ public struct Gateway: Service {
     }
 
     let metrics: PrometheusMetrics
+    let logger: Logger
 
     private let health: GatewayHealth
     private let configuration: GatewayConfiguration
-    private let logger: Logger
     /// Calls the API.
     private let api: RecoveringClient
     /// Asks for tokens.
@@ -172,7 +172,8 @@ public struct Gateway: Service {
     ///
     /// - Parameter name: The last part of its path.
     /// - Returns: What the API has answered.
-    /// - Throws: `RecoveryError`; `JSONValue.ParseError` for an answer that is no JSON.
+    /// - Throws: `RecoveryError`; `JSONValue.ParseError` for an answer that is no JSON, `MessageBody.ReadError` for one above
+    ///   1 MiB, `TransportError` for one that breaks off.
     func resource(_ name: String) async throws -> JSONValue {
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
         let path = name.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""

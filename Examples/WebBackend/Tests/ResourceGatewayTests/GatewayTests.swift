@@ -63,6 +63,22 @@ import Testing
         #expect(both["failed"]?["none"]?["error"] == "not_found")
     }
 
+    /// An answer that is too long, or breaks off, is one refusal beside the others, and is logged.
+    @Test func anAnswerThatCannotBeReadTakesNoOtherWithIt() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox)
+        var huge = SandboxFault(.status, path: "/api/huge", times: 0)
+        (huge.status, huge.body) = (200, String(repeating: "x", count: 1 << 21))
+        sandbox.add(huge)
+        sandbox.add(SandboxFault(.truncate, path: "/api/cut", times: 0))
+        let (status, alone) = try await json("\(gateway.url)/resources/huge")
+        #expect(status == 502 && alone["error"] == "unreadable")
+        #expect(gateway.lines.contains { $0.contains("An answer cannot be read") && $0.contains("larger") })
+        let (overall, all) = try await json("\(gateway.url)/resources?names=cut,huge,some")
+        #expect(overall == 200 && all["resources"]?["some"]?["client_id"] == "service")
+        #expect(all["failed"]?["huge"]?["error"] == "unreadable" && all["failed"]?["cut"]?["error"] == "transport")
+    }
+
     @Test func aCallUnderWayAtSIGTERMIsAnsweredAndTheGatewayEndsWell() async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         let gateway = try await RunningService.gateway(before: sandbox)
