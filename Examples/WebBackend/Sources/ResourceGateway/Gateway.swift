@@ -66,8 +66,7 @@ public struct Gateway: Service {
         self.metrics = metrics
         self.logger = logger
         let transport = CurlTransport()
-        // The first call cannot do without its token; later ones have it in memory.
-        let runtime = Runtime(store: try configuration.store(), storeTimeout: .seconds(2))
+        let runtime = Runtime(store: try configuration.store(), storeTimeout: GatewayConfiguration.storeTimeout)
         let observability = Observability(metrics: metrics)
         let audience = Origin(of: try HTTPRequest(url: configuration.apiURL))
         signIn = RecoveringClient(transport: transport, runtime: runtime, observability: observability)

@@ -142,8 +142,14 @@ public struct GatewayConfiguration: Sendable {
             throw Invalid(description: "is empty; leave it out, or name a file of SQLite or a redis:// URL")
         }
         guard state.contains("://") else { return SQLiteStore(path: state) }
-        return try RedisStore(configuration: RedisStore.Configuration(url: state))
+        var redis = try RedisStore.Configuration(url: state)
+        // A little sooner than nobody waits for it any more: then it says itself what is wrong.
+        redis.commandTimeout = storeTimeout - .milliseconds(50)
+        return try RedisStore(configuration: redis)
     }
+
+    /// How long the store is waited for: the first call cannot do without its token; later ones have it in memory.
+    static let storeTimeout: Duration = .seconds(2)
 }
 
 /// Reads strictly: a value that is there and is none is named, and no default taken in its place.

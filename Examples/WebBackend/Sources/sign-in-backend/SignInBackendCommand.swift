@@ -54,8 +54,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
             complain("\(error)")
             throw ExitCode(78)
         }
-        // All that a sign-in has come to is in the store: a slow answer of it is better than none.
-        let runtime = Runtime(store: store, storeTimeout: .seconds(5))
+        let runtime = Runtime(store: store, storeTimeout: Self.storeTimeout)
         let client = RecoveringClient(transport: CurlTransport(), runtime: runtime)
         runtime.events.observe { event in
             switch event.kind {
@@ -122,6 +121,12 @@ struct SignInBackendCommand: AsyncParsableCommand {
     private func makeStore() throws -> any RecoveryStore {
         guard !state.isEmpty else { throw ValidationError("is empty; name a file of SQLite or a redis:// URL") }
         guard state.contains("://") else { return SQLiteStore(path: state) }
-        return try RedisStore(configuration: RedisStore.Configuration(url: state))
+        var redis = try RedisStore.Configuration(url: state)
+        // A little sooner than nobody waits for it any more: then it says itself what is wrong.
+        redis.commandTimeout = Self.storeTimeout - .milliseconds(50)
+        return try RedisStore(configuration: redis)
     }
+
+    /// How long the store is waited for: all that a sign-in has come to is there, and a slow answer is better than none.
+    private static let storeTimeout: Duration = .seconds(5)
 }

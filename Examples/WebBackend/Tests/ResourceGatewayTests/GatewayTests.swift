@@ -73,10 +73,25 @@ import Testing
         sandbox.add(SandboxFault(.truncate, path: "/api/cut", times: 0))
         let (status, alone) = try await json("\(gateway.url)/resources/huge")
         #expect(status == 502 && alone["error"] == "unreadable")
-        #expect(gateway.lines.contains { $0.contains("An answer cannot be read") && $0.contains("larger") })
+        try await wait { gateway.lines.contains { $0.contains("An answer cannot be read") && $0.contains("larger") } }
         let (overall, all) = try await json("\(gateway.url)/resources?names=cut,huge,some")
         #expect(overall == 200 && all["resources"]?["some"]?["client_id"] == "service")
         #expect(all["failed"]?["huge"]?["error"] == "unreadable" && all["failed"]?["cut"]?["error"] == "transport")
+    }
+
+    /// A Redis that answers late, as one far away or under load does, is waited for.
+    @Test func aSlowStoreIsWaitedFor() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let redis = try await RunningService.redis(in: directory)
+        let state = ["STATE": "redis+unix://\(directory.path)/redis.sock"]
+        let gateway = try await RunningService.gateway(before: sandbox, state)
+        redis.send(SIGSTOP)
+        async let answer = caller.call("\(gateway.url)/resources/a")
+        try await Task.sleep(for: .milliseconds(700))
+        redis.send(SIGCONT)
+        #expect(try await answer.status == 200)
+        redis.send(SIGTERM)
     }
 
     @Test func aCallUnderWayAtSIGTERMIsAnsweredAndTheGatewayEndsWell() async throws {

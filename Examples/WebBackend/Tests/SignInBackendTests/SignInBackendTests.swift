@@ -121,6 +121,24 @@ struct SignInBackendTests {
         #expect(await browser.cookies["sign_in"] == nil)
     }
 
+    /// A Redis that answers late, as one far away or under load does, is waited for.
+    @Test func aSlowStoreIsWaitedFor() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        defer { sandbox.stop() }
+        let directory = try TemporaryDirectory()
+        let redis = try await RunningService.redis(in: directory)
+        let backend = try await Backend(
+            frontendAPI: sandbox.url,
+            state: "redis+unix://\(directory.path)/redis.sock"
+        )
+        redis.send(SIGSTOP)
+        async let page = Browser().post("/sign-in", beginning, to: backend)
+        try await Task.sleep(for: .milliseconds(700))
+        redis.send(SIGCONT)
+        #expect(try await page.asked == "email_code")
+        redis.send(SIGTERM)
+    }
+
     /// Decides at the page of another provider, and returns the path at which the browser comes back.
     private func decide(_ decision: String, at page: String?) async throws -> String {
         var request = try HTTPRequest(url: #require(page))
