@@ -10,9 +10,9 @@ public import HTTPRecovery
 /// Nothing is kept in this process between two requests. What a sign-in has come to, and the browser's client token at
 /// Clerk, are sealed in the store that all instances share.
 ///
-/// No browser chooses what it is known by, so that nobody can plant a name that they know and find there what its user has
-/// signed in to: each sign-in begins with a new one, at Clerk as a client that nobody has used, and ends with another, which
-/// only the browser is told that has given the last answer. The tokens move to it.
+/// No browser chooses what it is known by, so that nobody can plant a name that they know and find there what its user
+/// has signed in to: each sign-in begins with a new one, at Clerk as a client that nobody has used, and ends with another,
+/// which only the browser is told that has given the last answer. The tokens move to it.
 public struct BrowserSignIns: Sendable {
     private let client: RecoveringClient
     private let frontendAPI: String

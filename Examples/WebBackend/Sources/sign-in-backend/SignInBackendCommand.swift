@@ -26,7 +26,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The address to listen on.")
+    @Option(help: "The address to listen on, such as 0.0.0.0:8080 or [::1]:8080.")
     var listen = "127.0.0.1:8080"
 
     @Option(help: "The URL of Clerk's Frontend API.")
@@ -42,9 +42,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
     var insecureCookies = false
 
     func run() async throws {
-        guard let colon = listen.lastIndex(of: ":"), colon > listen.startIndex,
-            let port = UInt16(listen[listen.index(after: colon)...]).map({ Int($0) })
-        else { throw ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080") }
+        let (host, port) = try address()
         let store = try Self.checked("--state") { try makeStore() }
         if let publicURL { _ = try Self.checked("--public-url") { try Origin(url: publicURL) } }
         let key: SealingKey
@@ -66,7 +64,8 @@ struct SignInBackendCommand: AsyncParsableCommand {
         let signIns = try Self.checked("--frontend-api") {
             try BrowserSignIns(frontendAPI: frontendAPI, client: client, key: key, publicURL: publicURL)
         }
-        let host = String(listen[..<colon])
+        // An address of IPv6 stands in brackets before a port.
+        let written = host.contains(":") ? "[\(host)]" : host
         let isListening = Mutex(false)
         let backend = Application(
             router: signIns.router(isSecure: !insecureCookies),
@@ -74,7 +73,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 isListening.withLock { $0 = true }
-                let line = "listening on http://\(host):\(channel.localAddress?.port ?? port)\n"
+                let line = "listening on http://\(written):\(channel.localAddress?.port ?? port)\n"
                 // At once, also where a pipe reads it.
                 FileHandle.standardOutput.write(Data(line.utf8))
             }
@@ -84,8 +83,8 @@ struct SignInBackendCommand: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: backend.logger
         )
-        // A browser that does not go away holds the server no longer than an answer may take: whoever supervises it kills
-        // it soon, and the state is to be written before.
+        // A browser that does not go away holds the server no longer than an answer may take: whoever supervises it
+        // kills it soon, and the state is to be written before.
         group.maximumGracefulShutdownDuration = .seconds(20)
         let end: Result<Void, any Error>
         do {
@@ -103,6 +102,17 @@ struct SignInBackendCommand: AsyncParsableCommand {
             complain("cannot listen on \(listen): \(error)")
             throw ExitCode(69)
         }
+    }
+
+    private func address() throws(ValidationError) -> (host: String, port: Int) {
+        let invalid = ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080 or [::1]:8080")
+        guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[listen.index(after: colon)...]) else {
+            throw invalid
+        }
+        var host = listen[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else { throw invalid }
+        return (String(host), Int(port))
     }
 
     /// What an option says; who finds something wrong with it does not know the option.
@@ -127,6 +137,6 @@ struct SignInBackendCommand: AsyncParsableCommand {
         return try RedisStore(configuration: redis)
     }
 
-    /// How long the store is waited for: all that a sign-in has come to is there, and a slow answer is better than none.
+    /// How long the store is waited for: all that a sign-in has come to is there, so a slow answer is better than none.
     private static let storeTimeout: Duration = .seconds(5)
 }

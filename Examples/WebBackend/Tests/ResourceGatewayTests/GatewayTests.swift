@@ -158,6 +158,21 @@ import Testing
         #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
     }
 
+    @Test func aBreakerThatAReloadHasTakenAwayIsToldOfNoMore() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let file = URL(fileURLWithPath: "\(directory.path)/gateway.json")
+        func write(_ text: String) throws { try Data(text.utf8).write(to: file, options: .atomic) }
+        try write("{}")
+        let gateway = try await RunningService.gateway(before: sandbox, ["RELOAD_S": "1"], config: file.path)
+        func breaker() async throws -> String? { try await json("\(gateway.url)/health/ready").json["breaker"]?.string }
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+        try write(#"{"api": {"breaker": {"force": "open"}}}"#)
+        try await wait { try await breaker() == "forced_open" }
+        try write(#"{"api": {"breaker": "off"}}"#)
+        try await wait { try await breaker() == "closed" }
+    }
+
     @Test func itSaysThatItIsOnItsWayOutBeforeItIs() async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         let gateway = try await RunningService.gateway(before: sandbox, ["SHUTDOWN_NOTICE_S": "300"])

@@ -292,6 +292,16 @@ struct SignInBackendTests {
         #expect(program.lines.contains { $0.contains(word) } && !program.lines.contains { $0.contains("4711") })
     }
 
+    @Test(.enabled(if: RunningService.hasIPv6)) func itListensAtAnAddressOfIPv6() async throws {
+        let program = try await RunningService(
+            "sign-in-backend",
+            ["--listen", "[::1]:0", "--frontend-api", "http://127.0.0.1:1", "--state", state],
+            environment: ["SIGN_IN_KEY": String(repeating: "ab", count: 32)]
+        )
+        #expect(program.url.hasPrefix("http://[::1]:"))
+        #expect(try await ServiceCaller().call("\(program.url)/nothing").status == 404)
+    }
+
     /// A port that there is not, and one that somebody has.
     @Test func whereItCannotListenIsTold() async throws {
         try await run { sandbox, one, _ in

@@ -18,7 +18,9 @@ struct SlowBrowserTests {
 
     @Test func theyKeepNoInstanceFromEnding() async throws {
         var callers: [RunningService] = []
-        for beginning in RunningService.halfRequests { callers.append(try await backend.slowCaller(sending: beginning)) }
+        for beginning in RunningService.halfRequests {
+            callers.append(try await backend.slowCaller(sending: beginning))
+        }
         // Until they are among those that the server knows of.
         try await Task.sleep(for: .milliseconds(500))
         let start = ContinuousClock.now
