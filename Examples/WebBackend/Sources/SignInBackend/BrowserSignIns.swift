@@ -11,8 +11,8 @@ public import HTTPRecovery
 /// Clerk, are sealed in the store that all instances share.
 ///
 /// No browser chooses what it is known by, so that nobody can plant a name that they know and find there what its user
-/// has signed in to: each sign-in begins with a new one, at Clerk as a client that nobody has used, and ends with another,
-/// which only the browser is told that has given the last answer. The tokens move to it.
+/// has signed in to: each sign-in begins with a new one, at Clerk as a client that nobody has used, and ends with
+/// another, which only the browser is told that has given the last answer. The tokens move to it.
 public struct BrowserSignIns: Sendable {
     private let client: RecoveringClient
     private let frontendAPI: String

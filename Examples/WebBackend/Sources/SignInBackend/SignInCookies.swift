@@ -3,9 +3,9 @@ import Hummingbird
 
 /// The two cookies of a sign-in; no script can read them, and no other site's page makes a browser send them.
 ///
-/// Only while the user is at another provider a link from there does: the browser comes back by one. What it brings back
-/// is of use to the sign-in of this browser alone. Over TLS their names (`__Host-`) say that this host has set them, and
-/// neither a neighbour in its domain nor somebody on the way.
+/// Only while the user is at another provider a link from there does: the browser comes back by one. What it brings
+/// back is of use to the sign-in of this browser alone. Over TLS their names (`__Host-`) say that this host has set
+/// them, and neither a neighbour in its domain nor somebody on the way.
 struct SignInCookies: Sendable {
     /// Whether they go over TLS alone.
     let isSecure: Bool
@@ -14,7 +14,7 @@ struct SignInCookies: Sendable {
 
     private static let browser = "browser"
     private static let ticket = "sign_in"
-    /// Stands before a ticket whose step is answered by coming back: the ticket is for one step, and says nothing of it.
+    /// Stands before a ticket whose step is answered by coming back: the ticket is for that step alone.
     private static let elsewhere = "elsewhere."
 
     /// The browser that sends a request; nil if it has none of our cookies yet.
