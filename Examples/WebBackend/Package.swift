@@ -54,6 +54,8 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "RedisRecoveryStore", package: "swift-http-recovery"),
                 .product(name: "SQLiteRecoveryStore", package: "swift-http-recovery"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
         .target(

@@ -49,10 +49,11 @@ struct Orders: Service, CustomStringConvertible {
             let response = try await client.send(HTTPRequest(url: "\(base)/orders/\(order)"))
             let size = try await response.body.collect(upTo: 1 << 20).count
             logger.info("order", metadata: ["order": "\(order)", "bytes": "\(size)"])
-        } catch let error as RecoveryError {
-            logger.error("order failed", metadata: ["order": "\(order)", "error": "\(error)"])
+        } catch is CancellationError {
+            logger.notice("order given up", metadata: ["order": "\(order)"])
         } catch {
-            logger.notice("order given up", metadata: ["order": "\(order)"])  // cancelled
+            // A RecoveryError, or an answer that has broken off or was too long.
+            logger.error("order failed", metadata: ["order": "\(order)", "error": "\(error)"])
         }
     }
 }
@@ -186,6 +187,64 @@ func makeWorker(
         )
         try await clock.skippingWaits { try await worker.run() }
         #expect(good.withLock { $0 } == 200)
+    }
+
+    /// An answer that cannot be read is no cancellation.
+    @Test func anAnswerThatIsTooLongIsTold() async throws {
+        let clock = ManualClock()
+        let asked = Mutex(0)
+        let shop = InProcessTransport(routes: [
+            .on(.get, "/.well-known/openid-configuration") { _ in
+                let endpoint = #""token_endpoint": "https://shop.example.com/token""#
+                return .scripted(200, body: #"{"issuer": "https://shop.example.com", \#(endpoint)}"#)
+            },
+            .on(.post, "/token") { _ in
+                .scripted(200, body: #"{"access_token": "T", "token_type": "Bearer", "expires_in": 3600}"#)
+            },
+            .on(.get, "/api/orders/{order}") { _ in
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return .scripted(200, body: number == 1 ? String(repeating: "x", count: 1 << 21) : "")
+            },
+        ])
+        let lines = Lines()
+        let worker = try await makeWorker(
+            transport: shop,
+            runtime: .manual(clock),
+            observability: Observability(logger: Logger(label: "client"), metrics: nil, tracer: nil),
+            base: "https://shop.example.com",
+            secret: Secret("s"),
+            logger: Logger(label: "orders") { _ in lines }
+        )
+        try await clock.skippingWaits { try await worker.run() }
+        let told = lines.texts.filter { $0.contains(" order failed ") || $0.contains(" order given up ") }
+        #expect(told.count == 1, "\(told)")
+        #expect(told.first?.hasPrefix("error order failed ") == true && told.first?.contains("larger") == true)
+    }
+
+    /// Keeps what is logged: the level, the message and the metadata.
+    private struct Lines: LogHandler {
+        var logLevel = Logger.Level.info
+        var metadata: Logger.Metadata = [:]
+        private let kept = Kept()
+
+        private final class Kept: Sendable {
+            let texts = Mutex<[String]>([])
+        }
+
+        var texts: [String] { kept.texts.withLock { $0 } }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let text = "\(event.level) \(event.message) \(event.metadata ?? [:])"
+            kept.texts.withLock { $0.append(text) }
+        }
     }
 
     /// Compiled alone: it would call a server.

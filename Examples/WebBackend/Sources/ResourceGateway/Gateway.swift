@@ -36,10 +36,10 @@ public struct Gateway: Service {
     }
 
     let metrics: PrometheusMetrics
+    let logger: Logger
 
     private let health: GatewayHealth
     private let configuration: GatewayConfiguration
-    private let logger: Logger
     /// Calls the API.
     private let api: RecoveringClient
     /// Asks for tokens.
@@ -66,8 +66,7 @@ public struct Gateway: Service {
         self.metrics = metrics
         self.logger = logger
         let transport = CurlTransport()
-        // The first call cannot do without its token; later ones have it in memory.
-        let runtime = Runtime(store: try configuration.store(), storeTimeout: .seconds(2))
+        let runtime = Runtime(store: try configuration.store(), storeTimeout: GatewayConfiguration.storeTimeout)
         let observability = Observability(metrics: metrics)
         let audience = Origin(of: try HTTPRequest(url: configuration.apiURL))
         signIn = RecoveringClient(transport: transport, runtime: runtime, observability: observability)
@@ -122,11 +121,12 @@ public struct Gateway: Service {
     ///
     /// - Throws: ``NotListening``.
     public func run() async throws {
-        let address = configuration.host
+        let address = configuration.writtenHost
         let isListening = Mutex(false)
         let application = Application(
             router: router(),
-            configuration: ApplicationConfiguration(address: .hostname(address, port: configuration.port)),
+            server: .http1(configuration: .init(idleTimeout: .seconds(30))),
+            configuration: ApplicationConfiguration(address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { channel in
                 isListening.withLock { $0 = true }
                 let port = channel.localAddress?.port ?? configuration.port
@@ -139,7 +139,7 @@ public struct Gateway: Service {
             StoreService(api.runtime.state),
             ClientService(signIn, drainingWithin: configuration.drain),
             ClientService(api, drainingWithin: configuration.drain),
-            RenewalService(tokens, by: signIn),
+            RenewalService(tokens, by: signIn, finishingWithin: configuration.drain),
         ]
         let last: [any Service] = [
             BoundedServer(application, calling: [api, signIn], within: configuration.drain),
@@ -171,7 +171,8 @@ public struct Gateway: Service {
     ///
     /// - Parameter name: The last part of its path.
     /// - Returns: What the API has answered.
-    /// - Throws: `RecoveryError`; `JSONValue.ParseError` for an answer that is no JSON.
+    /// - Throws: `RecoveryError`; `JSONValue.ParseError` for an answer that is no JSON, `MessageBody.ReadError` for one
+    ///   above 1 MiB, `TransportError` for one that breaks off.
     func resource(_ name: String) async throws -> JSONValue {
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
         let path = name.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""

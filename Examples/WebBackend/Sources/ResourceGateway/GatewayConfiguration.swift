@@ -12,7 +12,7 @@ import SQLiteRecoveryStore
 ///
 /// | key | environment | what it is |
 /// |---|---|---|
-/// | `listen` | `LISTEN` | where to listen: `HOST:PORT`; `127.0.0.1:8081` by default |
+/// | `listen` | `LISTEN` | where to listen: `HOST:PORT`, `[::1]:PORT`; `127.0.0.1:8081` by default |
 /// | `oauth.token_url` | `OAUTH_TOKEN_URL` | the token endpoint |
 /// | `oauth.client_id` | `OAUTH_CLIENT_ID` | who asks |
 /// | `oauth.client_secret` | `OAUTH_CLIENT_SECRET` | the client's secret |
@@ -48,7 +48,7 @@ public struct GatewayConfiguration: Sendable {
         return policy
     }()
 
-    /// The address to listen on.
+    /// The address to listen on; one of IPv6 without brackets.
     public var host: String
     /// The port to listen on; 0 is a free one.
     public var port: Int
@@ -93,8 +93,15 @@ public struct GatewayConfiguration: Sendable {
         clientID = try required("oauth.client_id")
         clientSecret = try Secret(config: config, forKey: "oauth.client_secret")
         scope = try config.text("oauth.scope")
+        guard scope?.isEmpty != true else {
+            throw Invalid(description: "oauth.scope is empty; leave it out for the server's default")
+        }
         let url = try required("api.url")
         try Self.check("api.url") { _ = try HTTPRequest(url: url) }
+        // Behind one the names of resources would be a part of it, and all of them one resource.
+        guard !url.utf8.contains(UInt8(ascii: "?")), !url.utf8.contains(UInt8(ascii: "#")) else {
+            throw Invalid(description: "api.url has a query or a fragment, and names of resources are appended to it")
+        }
         apiURL = url.hasSuffix("/") ? String(url.dropLast()) : url
         do throws(RecoveringClient.Settings.Invalid) {
             policy = try RecoveringClient.Settings(config: config.scoped(to: "api"), base: Self.standardPolicy)
@@ -118,11 +125,18 @@ public struct GatewayConfiguration: Sendable {
     }
 
     private static func address(_ text: String) throws -> (host: String, port: Int) {
-        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
-            let port = UInt16(text[text.index(after: colon)...])
-        else { throw Invalid(description: "listen is an address such as 127.0.0.1:8081") }
-        return (String(text[..<colon]), Int(port))
+        let invalid = Invalid(description: "listen is an address such as 127.0.0.1:8081 or [::1]:8081")
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw invalid
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else { throw invalid }
+        return (String(host), Int(port))
     }
+
+    /// The host as it stands before a port: an address of IPv6 in brackets.
+    var writtenHost: String { host.contains(":") ? "[\(host)]" : host }
 
     /// Reads what a key says; who finds something wrong with it does not know the key.
     private static func check<Value>(_ key: String, _ read: () throws -> Value) throws(Invalid) -> Value {
@@ -142,8 +156,14 @@ public struct GatewayConfiguration: Sendable {
             throw Invalid(description: "is empty; leave it out, or name a file of SQLite or a redis:// URL")
         }
         guard state.contains("://") else { return SQLiteStore(path: state) }
-        return try RedisStore(configuration: RedisStore.Configuration(url: state))
+        var redis = try RedisStore.Configuration(url: state)
+        // A little sooner than nobody waits for it any more: then it says itself what is wrong.
+        redis.commandTimeout = storeTimeout - .milliseconds(50)
+        return try RedisStore(configuration: redis)
     }
+
+    /// How long the store is waited for: the first call cannot do without its token; later ones have it in memory.
+    static let storeTimeout: Duration = .seconds(2)
 }
 
 /// Reads strictly: a value that is there and is none is named, and no default taken in its place.

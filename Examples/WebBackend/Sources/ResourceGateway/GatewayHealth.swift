@@ -61,7 +61,8 @@ final class GatewayHealth: Sendable {
         switch event.kind {
         case .breaker(let name, let time):
             let origin = event.url.flatMap { try? HTTPRequest(url: $0) }.map(Origin.init(of:))
-            let isClosed = name == Recovery.CircuitBreaker.State.closed.rawValue
+            // One that a reload has taken away is told of as forced closed at last; what is forced so holds up nothing.
+            let isClosed = [Recovery.CircuitBreaker.State.closed, .forcedClosed].map(\.rawValue).contains(name)
             let breaker = Breaker(state: name, openUntil: time.map { self.time.now.advanced(by: $0) })
             state.withLock { $0.breakers[origin] = isClosed ? nil : breaker }
         case .store(let health): state.withLock { $0.isStoreAvailable = health == .available }

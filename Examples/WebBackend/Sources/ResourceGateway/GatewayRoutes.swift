@@ -3,6 +3,7 @@ import Foundation
 import HTTPRecovery
 import HTTPTypes
 import Hummingbird
+import Logging
 
 extension Gateway {
     /// How many resources one request may ask for.
@@ -80,9 +81,22 @@ extension Gateway {
             return .success(try await resource(name))
         } catch let error as RecoveryError {
             return .failure(Refusal(error))
-        } catch is JSONValue.ParseError {
-            return .failure(Refusal(status: .badGateway, error: "unreadable", message: "The API's answer is no JSON."))
+        } catch let error as JSONValue.ParseError {
+            return .failure(unreadable(error, "The API's answer is no JSON."))
+        } catch let error as MessageBody.ReadError {
+            return .failure(unreadable(error, "The API's answer is larger than can be taken."))
+        } catch let error as TransportError {
+            // The answer had begun: nobody has sent the request again.
+            logger.warning("An answer has broken off", metadata: ["problem": "\(error)"])
+            // Cut off at the end of the service: another instance can make the call.
+            let status: HTTPResponse.Status = error.code == .shutDown ? .serviceUnavailable : .badGateway
+            return .failure(Refusal(status: status, error: "transport", message: "The API's answer has broken off."))
         }
+    }
+
+    private func unreadable(_ error: any Error, _ message: String) -> Refusal {
+        logger.warning("An answer cannot be read", metadata: ["problem": "\(error)"])
+        return Refusal(status: .badGateway, error: "unreadable", message: message)
     }
 
     fileprivate static func json(_ json: JSONValue, _ status: HTTPResponse.Status) -> Response {

@@ -71,6 +71,12 @@ public final class RunningService: Sendable {
         url = found
     }
 
+    /// Whether this machine has an address of its own in IPv6, `::1`.
+    public static var hasIPv6: Bool {
+        let addresses = try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8)
+        return addresses?.contains("00000000000000000000000000000001") ?? false
+    }
+
     /// The last thousand lines that it has written.
     public var lines: [String] { output.lines }
 

@@ -3,8 +3,9 @@ import Hummingbird
 
 /// The two cookies of a sign-in; no script can read them, and no other site's page makes a browser send them.
 ///
-/// Only while the user is at another provider a link from there does: the browser comes back by one. What it brings back is of
-/// use to the sign-in of this browser alone.
+/// Only while the user is at another provider a link from there does: the browser comes back by one. What it brings
+/// back is of use to the sign-in of this browser alone. Over TLS their names (`__Host-`) say that this host has set
+/// them, and neither a neighbour in its domain nor somebody on the way.
 struct SignInCookies: Sendable {
     /// Whether they go over TLS alone.
     let isSecure: Bool
@@ -13,21 +14,23 @@ struct SignInCookies: Sendable {
 
     private static let browser = "browser"
     private static let ticket = "sign_in"
-
-    /// What tells a browser from all others: 256 random bits.
-    static func newBrowser() -> Secret {
-        var random = SystemRandomNumberGenerator()
-        return Secret((0..<4).map { _ in String(random.next() as UInt64, radix: 36) }.joined(separator: "-"))
-    }
+    /// Stands before a ticket whose step is answered by coming back: the ticket is for that step alone.
+    private static let elsewhere = "elsewhere."
 
     /// The browser that sends a request; nil if it has none of our cookies yet.
     func browser(in request: Request) -> Secret? {
-        request.cookies[Self.browser].map { Secret($0.value) }
+        request.cookies[name(Self.browser)].map { Secret($0.value) }
     }
 
     /// The ticket of the sign-in under way.
     func ticket(in request: Request) -> Secret? {
-        request.cookies[Self.ticket].map { Secret($0.value) }
+        guard let value = request.cookies[name(Self.ticket)]?.value else { return nil }
+        return Secret(value.hasPrefix(Self.elsewhere) ? String(value.dropFirst(Self.elsewhere.count)) : value)
+    }
+
+    /// Whether that ticket is one for the way back from another provider.
+    func isTicketForTheWayBack(in request: Request) -> Bool {
+        request.cookies[name(Self.ticket)]?.value.hasPrefix(Self.elsewhere) ?? false
     }
 
     /// Keeps a browser known for a year.
@@ -37,15 +40,19 @@ struct SignInCookies: Sendable {
 
     /// Keeps the ticket; nil forgets it.
     func ticket(_ ticket: Secret?) -> Cookie {
-        cookie(Self.ticket, ticket?.reveal() ?? "", age: ticket == nil ? 0 : 3600)
+        let value = ticket.map { (isElsewhere ? Self.elsewhere : "") + $0.reveal() }
+        return cookie(Self.ticket, value ?? "", age: ticket == nil ? 0 : 3600)
     }
 
-    private func cookie(_ name: String, _ value: String, age: Int) -> Cookie {
+    private func name(_ word: String) -> String { isSecure ? "__Host-\(word)" : word }
+
+    private func cookie(_ word: String, _ value: String, age: Int) -> Cookie {
         Cookie(
-            name: name,
+            name: name(word),
             value: value,
             maxAge: age,
-            path: "/sign-in",
+            // What the name of a cookie of this host alone promises.
+            path: "/",
             secure: isSecure,
             httpOnly: true,
             sameSite: isElsewhere ? .lax : .strict

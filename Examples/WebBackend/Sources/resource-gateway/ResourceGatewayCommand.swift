@@ -83,11 +83,13 @@ struct ResourceGatewayCommand: AsyncParsableCommand {
     private func ask(_ url: String) async throws {
         let client = RecoveringClient(transport: CurlTransport()) { AttemptTimeout(.seconds(3)) }
         do {
-            _ = try await client.send(HTTPRequest(url: url))
+            let status = try await client.send(HTTPRequest(url: url)).status
+            if status.code == 200 { return }
+            complain("\(status.code)", "No good answer")
         } catch {
             complain("\(error)", "No good answer")
-            throw ExitCode.failure
         }
+        throw ExitCode.failure
     }
 
     /// In the form of all other lines.

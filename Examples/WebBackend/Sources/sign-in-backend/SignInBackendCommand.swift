@@ -6,8 +6,10 @@ import HTTPRecovery
 import Hummingbird
 import RedisRecoveryStore
 import SQLiteRecoveryStore
+import ServiceLifecycle
 import SignInBackend
 import Synchronization
+import UnixSignals
 
 /// A small web backend that signs browsers in through Clerk.
 @main
@@ -24,7 +26,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The address to listen on.")
+    @Option(help: "The address to listen on, such as 0.0.0.0:8080 or [::1]:8080.")
     var listen = "127.0.0.1:8080"
 
     @Option(help: "The URL of Clerk's Frontend API.")
@@ -40,9 +42,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
     var insecureCookies = false
 
     func run() async throws {
-        guard let colon = listen.lastIndex(of: ":"), colon > listen.startIndex,
-            let port = UInt16(listen[listen.index(after: colon)...]).map({ Int($0) })
-        else { throw ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080") }
+        let (host, port) = try address()
         let store = try Self.checked("--state") { try makeStore() }
         if let publicURL { _ = try Self.checked("--public-url") { try Origin(url: publicURL) } }
         let key: SealingKey
@@ -52,8 +52,7 @@ struct SignInBackendCommand: AsyncParsableCommand {
             complain("\(error)")
             throw ExitCode(78)
         }
-        // All that a sign-in has come to is in the store: a slow answer of it is better than none.
-        let runtime = Runtime(store: store, storeTimeout: .seconds(5))
+        let runtime = Runtime(store: store, storeTimeout: Self.storeTimeout)
         let client = RecoveringClient(transport: CurlTransport(), runtime: runtime)
         runtime.events.observe { event in
             switch event.kind {
@@ -65,21 +64,31 @@ struct SignInBackendCommand: AsyncParsableCommand {
         let signIns = try Self.checked("--frontend-api") {
             try BrowserSignIns(frontendAPI: frontendAPI, client: client, key: key, publicURL: publicURL)
         }
-        let host = String(listen[..<colon])
+        // An address of IPv6 stands in brackets before a port.
+        let written = host.contains(":") ? "[\(host)]" : host
         let isListening = Mutex(false)
         let backend = Application(
             router: signIns.router(isSecure: !insecureCookies),
+            server: .http1(configuration: .init(idleTimeout: .seconds(30))),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 isListening.withLock { $0 = true }
-                let line = "listening on http://\(host):\(channel.localAddress?.port ?? port)\n"
+                let line = "listening on http://\(written):\(channel.localAddress?.port ?? port)\n"
                 // At once, also where a pipe reads it.
                 FileHandle.standardOutput.write(Data(line.utf8))
             }
         )
+        var group = ServiceGroupConfiguration(
+            services: [backend],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: backend.logger
+        )
+        // A browser that does not go away holds the server no longer than an answer may take: whoever supervises it
+        // kills it soon, and the state is to be written before.
+        group.maximumGracefulShutdownDuration = .seconds(20)
         let end: Result<Void, any Error>
         do {
-            end = .success(try await backend.runService())
+            end = .success(try await ServiceGroup(configuration: group).run())
         } catch {
             end = .failure(error)
         }
@@ -93,6 +102,17 @@ struct SignInBackendCommand: AsyncParsableCommand {
             complain("cannot listen on \(listen): \(error)")
             throw ExitCode(69)
         }
+    }
+
+    private func address() throws(ValidationError) -> (host: String, port: Int) {
+        let invalid = ValidationError("--listen: \(listen) is no address such as 127.0.0.1:8080 or [::1]:8080")
+        guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[listen.index(after: colon)...]) else {
+            throw invalid
+        }
+        var host = listen[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else { throw invalid }
+        return (String(host), Int(port))
     }
 
     /// What an option says; who finds something wrong with it does not know the option.
@@ -111,6 +131,12 @@ struct SignInBackendCommand: AsyncParsableCommand {
     private func makeStore() throws -> any RecoveryStore {
         guard !state.isEmpty else { throw ValidationError("is empty; name a file of SQLite or a redis:// URL") }
         guard state.contains("://") else { return SQLiteStore(path: state) }
-        return try RedisStore(configuration: RedisStore.Configuration(url: state))
+        var redis = try RedisStore.Configuration(url: state)
+        // A little sooner than nobody waits for it any more: then it says itself what is wrong.
+        redis.commandTimeout = Self.storeTimeout - .milliseconds(50)
+        return try RedisStore(configuration: redis)
     }
+
+    /// How long the store is waited for: all that a sign-in has come to is there, so a slow answer is better than none.
+    private static let storeTimeout: Duration = .seconds(5)
 }

@@ -24,7 +24,8 @@ import Testing
         (["OAUTH_TOKEN_URL": "/token"], "oauth.token_url"), (["OAUTH_CLIENT_ID": ""], "oauth.client_id"),
         (["SHUTDOWN_DRAIN_S": "60s"], "shutdown.drain_s"), (["SHUTDOWN_NOTICE_S": "abc"], "shutdown.notice_s"),
         (["RELOAD_S": "0"], "reload_s"), (["LISTEN": "127.0.0.1:99999"], "listen"),
-        (["API_BUDGET": "none"], "api.budget"),
+        (["API_BUDGET": "none"], "api.budget"), (["API_URL": "http://a.example/api?key=1"], "api.url"),
+        (["API_URL": "http://a.example/api#part"], "api.url"), (["OAUTH_SCOPE": ""], "oauth.scope"),
     ])
     func aConfigurationThatCannotWorkIsToldAndEndsIt(_ settings: [String: String], key: String) async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
@@ -115,6 +116,37 @@ import Testing
         var expected = GatewayConfiguration.standardPolicy
         expected.breaker?.breakDuration = .seconds(30)
         #expect(policy == expected)
+    }
+
+    @Test func theBracketsOfAnAddressAreNoPartOfIt() throws {
+        for (text, host) in [("[::1]:8081", "::1"), ("127.0.0.1:8081", "127.0.0.1"), ("a.example:8081", "a.example")] {
+            var values = Self.least
+            values["listen"] = ConfigValue(.string(text), isSecret: false)
+            let config = try GatewayConfiguration(config: ConfigReader(provider: InMemoryProvider(values: values)))
+            #expect(config.host == host && config.port == 8081)
+        }
+    }
+
+    @Test(.enabled(if: RunningService.hasIPv6)) func itListensAtAnAddressOfIPv6() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox, ["LISTEN": "[::1]:0"])
+        #expect(gateway.url.hasPrefix("http://[::1]:"))
+        #expect(try await caller.call("\(gateway.url)/health/live").status == 200)
+    }
+
+    /// What an orchestrator takes for health is 200 alone.
+    @Test(arguments: [(200, 0), (204, 1), (302, 1), (503, 1)] as [(Int, Int32)])
+    func aProbeFailsForAnyOtherStatusThan200(status: Int, exit: Int32) async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        var fault = SandboxFault(.status, path: "/api/probe", times: 0)
+        (fault.status, fault.body) = (status, "")
+        sandbox.add(fault)
+        let probe = try await RunningService(
+            "resource-gateway",
+            ["--probe", "\(sandbox.url)/api/probe"],
+            announces: false
+        )
+        #expect(await probe.exit() == exit)
     }
 
     @Test func whereItCannotListenIsTold() async throws {

@@ -63,6 +63,37 @@ import Testing
         #expect(both["failed"]?["none"]?["error"] == "not_found")
     }
 
+    /// An answer that is too long, or breaks off, is one refusal beside the others, and is logged.
+    @Test func anAnswerThatCannotBeReadTakesNoOtherWithIt() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let gateway = try await RunningService.gateway(before: sandbox)
+        var huge = SandboxFault(.status, path: "/api/huge", times: 0)
+        (huge.status, huge.body) = (200, String(repeating: "x", count: 1 << 21))
+        sandbox.add(huge)
+        sandbox.add(SandboxFault(.truncate, path: "/api/cut", times: 0))
+        let (status, alone) = try await json("\(gateway.url)/resources/huge")
+        #expect(status == 502 && alone["error"] == "unreadable")
+        try await wait { gateway.lines.contains { $0.contains("An answer cannot be read") && $0.contains("larger") } }
+        let (overall, all) = try await json("\(gateway.url)/resources?names=cut,huge,some")
+        #expect(overall == 200 && all["resources"]?["some"]?["client_id"] == "service")
+        #expect(all["failed"]?["huge"]?["error"] == "unreadable" && all["failed"]?["cut"]?["error"] == "transport")
+    }
+
+    /// A Redis that answers late, as one far away or under load does, is waited for.
+    @Test func aSlowStoreIsWaitedFor() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let redis = try await RunningService.redis(in: directory)
+        let state = ["STATE": "redis+unix://\(directory.path)/redis.sock"]
+        let gateway = try await RunningService.gateway(before: sandbox, state)
+        redis.send(SIGSTOP)
+        async let answer = caller.call("\(gateway.url)/resources/a")
+        try await Task.sleep(for: .milliseconds(700))
+        redis.send(SIGCONT)
+        #expect(try await answer.status == 200)
+        redis.send(SIGTERM)
+    }
+
     @Test func aCallUnderWayAtSIGTERMIsAnsweredAndTheGatewayEndsWell() async throws {
         let sandbox = try await AuthSandbox.start(scenario: .unlimited)
         let gateway = try await RunningService.gateway(before: sandbox)
@@ -125,6 +156,21 @@ import Testing
         try await wait { try await ready() == (200, "closed") }
         #expect(try await gauges().allSatisfy { $0.hasSuffix(" 0") || $0.hasSuffix(" 0.0") })
         #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+    }
+
+    @Test func aBreakerThatAReloadHasTakenAwayIsToldOfNoMore() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        let directory = try TemporaryDirectory()
+        let file = URL(fileURLWithPath: "\(directory.path)/gateway.json")
+        func write(_ text: String) throws { try Data(text.utf8).write(to: file, options: .atomic) }
+        try write("{}")
+        let gateway = try await RunningService.gateway(before: sandbox, ["RELOAD_S": "1"], config: file.path)
+        func breaker() async throws -> String? { try await json("\(gateway.url)/health/ready").json["breaker"]?.string }
+        #expect(try await caller.call("\(gateway.url)/resources/a").status == 200)
+        try write(#"{"api": {"breaker": {"force": "open"}}}"#)
+        try await wait { try await breaker() == "forced_open" }
+        try write(#"{"api": {"breaker": "off"}}"#)
+        try await wait { try await breaker() == "closed" }
     }
 
     @Test func itSaysThatItIsOnItsWayOutBeforeItIs() async throws {

@@ -97,6 +97,48 @@ struct SignInBackendTests {
         }
     }
 
+    /// What cannot be given up is refused in words, and the browser is rid of it all the same.
+    @Test func whatCannotBeGivenUpIsForgottenByTheBrowser() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        defer { sandbox.stop() }
+        let directory = try TemporaryDirectory()
+        let redis = try await RunningService.redis(in: directory)
+        let backend = try await Backend(
+            frontendAPI: sandbox.url,
+            state: "redis+unix://\(directory.path)/redis.sock"
+        )
+        let confused = Browser(cookies: ["browser": "another", "sign_in": "no-ticket"])
+        let refused = try await confused.send(.delete, "/sign-in", .null, to: backend)
+        #expect(refused.status == 410 && refused.json["error"] == "flow_expired")
+        #expect(await confused.cookies["sign_in"] == nil)
+
+        let browser = Browser()
+        #expect(try await browser.post("/sign-in", beginning, to: backend).asked == "email_code")
+        redis.send(SIGKILL)
+        _ = await redis.exit()
+        let failed = try await browser.send(.delete, "/sign-in", .null, to: backend)
+        #expect(failed.status == 503 && failed.json["error"] == "unavailable")
+        #expect(await browser.cookies["sign_in"] == nil)
+    }
+
+    /// A Redis that answers late, as one far away or under load does, is waited for.
+    @Test func aSlowStoreIsWaitedFor() async throws {
+        let sandbox = try await AuthSandbox.start(scenario: .unlimited)
+        defer { sandbox.stop() }
+        let directory = try TemporaryDirectory()
+        let redis = try await RunningService.redis(in: directory)
+        let backend = try await Backend(
+            frontendAPI: sandbox.url,
+            state: "redis+unix://\(directory.path)/redis.sock"
+        )
+        redis.send(SIGSTOP)
+        async let page = Browser().post("/sign-in", beginning, to: backend)
+        try await Task.sleep(for: .milliseconds(700))
+        redis.send(SIGCONT)
+        #expect(try await page.asked == "email_code")
+        redis.send(SIGTERM)
+    }
+
     /// Decides at the page of another provider, and returns the path at which the browser comes back.
     private func decide(_ decision: String, at page: String?) async throws -> String {
         var request = try HTTPRequest(url: #require(page))
@@ -140,6 +182,31 @@ struct SignInBackendTests {
             let page = try await browser.get(try await decide("decision=deny", at: first.location), from: other)
             #expect(page.status == 422 && page.json["error"] == "declined")
             #expect(try await Browser().get(BrowserSignIns.callbackPath, from: one).status == 410)
+        }
+    }
+
+    /// Nothing but the way back from another provider is taken for it.
+    @Test func theWayBackAnswersNoOtherQuestion() async throws {
+        try await run { sandbox, one, other in
+            let browser = Browser()
+            _ = try await browser.post("/sign-in", beginning, to: one)
+            for query in ["", "?rotating_token_nonce=4711", "?code=1"] {
+                let page = try await browser.get(BrowserSignIns.callbackPath + query, from: other)
+                #expect(page.status == 409)
+            }
+            #expect(sandbox.requests(path: "/v1/client/sign_ins/*/attempt_first_factor").isEmpty)
+            #expect(try await browser.answer(try code(sandbox), at: one).asked == "totp", "no attempt was spent")
+
+            let visitor = Browser()
+            let first = try await visitor.post("/sign-in/with/google", .null, to: one)
+            let count = sandbox.requests().count
+            for query in ["?rotating_token_nonce=", "?rotating_token_nonce=a&rotating_token_nonce=b"] {
+                let page = try await visitor.get(BrowserSignIns.callbackPath + query, from: one)
+                #expect(page.status == 400)
+            }
+            #expect(sandbox.requests().count == count)
+            let way = try await decide("decision=allow&email=ada@example.com", at: first.location)
+            #expect(try await visitor.get(way, from: other).session?.hasPrefix("sess_") == true)
         }
     }
 
@@ -223,6 +290,16 @@ struct SignInBackendTests {
         )
         #expect(await program.exit() == status)
         #expect(program.lines.contains { $0.contains(word) } && !program.lines.contains { $0.contains("4711") })
+    }
+
+    @Test(.enabled(if: RunningService.hasIPv6)) func itListensAtAnAddressOfIPv6() async throws {
+        let program = try await RunningService(
+            "sign-in-backend",
+            ["--listen", "[::1]:0", "--frontend-api", "http://127.0.0.1:1", "--state", state],
+            environment: ["SIGN_IN_KEY": String(repeating: "ab", count: 32)]
+        )
+        #expect(program.url.hasPrefix("http://[::1]:"))
+        #expect(try await ServiceCaller().call("\(program.url)/nothing").status == 404)
     }
 
     /// A port that there is not, and one that somebody has.
