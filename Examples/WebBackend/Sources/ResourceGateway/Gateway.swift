@@ -139,7 +139,7 @@ public struct Gateway: Service {
             StoreService(api.runtime.state),
             ClientService(signIn, drainingWithin: configuration.drain),
             ClientService(api, drainingWithin: configuration.drain),
-            RenewalService(tokens, by: signIn, finishingWithin: configuration.drain),
+            RenewalService(tokens, by: api, finishingWithin: configuration.drain),
         ]
         let last: [any Service] = [
             BoundedServer(application, calling: [api, signIn], within: configuration.drain),
