@@ -15,7 +15,7 @@ extension CurlTransport {
         public var source: String
 
         /// The host and port to connect to, such as `127.0.0.1:8443` or `[::1]:8443`, or the host alone for the same
-        /// port.
+        /// port, or a port alone, `:8443`, for the same host.
         public var target: String
 
         /// Creates an override.
@@ -28,9 +28,9 @@ extension CurlTransport {
 
         /// libcurl's form: `HOST:PORT:HOST:PORT`, with nothing for what is to match or to stay; nil if it has none.
         var option: String? {
-            guard let source = Self.split(source), let target = Self.split(target), !target.host.isEmpty else {
-                return nil
-            }
+            guard let source = Self.split(source), let target = Self.split(target),
+                !(target.host.isEmpty && target.port.isEmpty)
+            else { return nil }
             return "\(source.host):\(source.port):\(target.host):\(target.port)"
         }
 

@@ -283,9 +283,9 @@ public final class TokenManager: Sendable {
         if let present { return (present, true) }
         // Not a child of the caller's task: its cancellation is not the others'.
         context.outlived {
-            let end = await perform(kind, version: version, context: context)
+            let end = await self.perform(kind, version: version, context: context)
             // Before anyone is told, so that whoever comes next begins a new one.
-            land(end, of: new, context: context)
+            self.land(end, of: new, context: context)
             context.emit(.refresh(end.result(isJoined: false)))
             new.land(.success(end))
         }

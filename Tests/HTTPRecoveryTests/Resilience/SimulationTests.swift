@@ -168,14 +168,14 @@ import Testing
                 "0: 503 left 7, 1: 500 left 7, 4: 200 left 8, wait 2, 4 ok",
             ]
         )
-        let bounded = try self.lines(
+        let bounded = try Self.lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 5}, "max_attempts": 2}, "calls": [
               {"answers": [{"status": 503, "after_s": 3}]}]}
             """
         )
         #expect(bounded == ["0: 503, 1: 503, 4 failed attempts_exhausted"])
-        let broke = try self.lines(
+        let broke = try Self.lines(
             """
             {"options": {"hedge": {"delay_s": 1, "max": 2}, "budget": {"ratio": 0, "burst": 0}}, "calls": [
               {"answers": [{"status": 200, "after_s": 3}]}]}
@@ -260,7 +260,7 @@ import Testing
                 "0: 404, 0 failed not_recoverable",
             ]
         )
-        let zero = try self.lines(#"{"options": {"deadline_s": 0}, "calls": [{}]}"#)
+        let zero = try Self.lines(#"{"options": {"deadline_s": 0}, "calls": [{}]}"#)
         #expect(zero == ["0 failed deadline_passed"])
     }
 

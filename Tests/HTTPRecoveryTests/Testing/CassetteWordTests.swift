@@ -55,10 +55,10 @@ import Testing
         let recorder = CassetteTransport(recording: ScriptedTransport([answer]))
         let request = try HTTPRequest(url: Self.items)
         _ = try await recorder.send(request, body: nil, options: AttemptOptions())
-        let player = CassetteTransport(playing: try Cassette(parsing: recorder.cassette.text))
+        let player = CassetteTransport(playing: try Cassette(parsing: recorder.cassette.text.utf8))
         let response = try await player.send(request, body: nil, options: AttemptOptions())
         let text = String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
-        #expect(try JSONValue(parsing: text).withSortedKeys.description == played)
+        #expect(try JSONValue(parsing: text).description == played)
     }
 
     @Test func namesWithBracketsAreKept() async throws {
