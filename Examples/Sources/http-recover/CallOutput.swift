@@ -103,7 +103,14 @@ final class CallOutput: ByteSink {
     /// Whether nothing of an answer has gone out that cannot be taken back.
     var canRestart: Bool { isShown ? !state.withLock { $0.hasWritten } : body.canRestart }
 
+    /// Whether the file stays as it is: nothing has changed, says a 304, and brings no body; a head that stands before bodies
+    /// is written all the same.
+    private var leavesFile: Bool {
+        file != nil && !parts.showsHead && state.withLock { $0.heads.last?.head.status.code == 304 }
+    }
+
     func restart() throws -> Bool {
+        if leavesFile { return true }
         guard try isShown ? canRestart : body.restart() else { return false }
         state.withLock { $0.isHeadDue = parts.showsHead }
         if parts.writesAtOnce { try writeHead() }
@@ -121,7 +128,7 @@ final class CallOutput: ByteSink {
     func finish() async throws {
         try await perform(on: thread, within: timeAtLast) {
             try self.writeHead()
-            try self.file?.commit()
+            if self.leavesFile { self.file?.abandon() } else { try self.file?.commit() }
         }
     }
 

@@ -35,6 +35,21 @@ extension CurlHabit {
             status: 22,
             difference: "The body of an error is read to 1 MiB, and no file has a part of one."
         ),
+        CurlHabit("-o", ["-o", "FILE", "URL/304"], output: "", files: ["file.txt": file]),
+        CurlHabit("-N", ["-No", "FILE", "URL/304"], output: "", files: ["file.txt": file]),
+        CurlHabit(
+            "-C",
+            ["-C", "-", "-o", "FILE", "URL/304"],
+            wire: ["range: bytes=14-"],
+            output: "",
+            files: ["file.txt": file]
+        ),
+        CurlHabit(
+            "-i",
+            ["-io", "FILE", "URL/304"],
+            output: "",
+            files: ["file.txt": "HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n"]
+        ),
         CurlHabit("-f", ["-f", "-o", "saved", "URL/404"], output: "", files: ["saved": ""], status: 22),
         CurlHabit(
             "-i",

@@ -53,6 +53,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         switch request.path.split(separator: "?").first {
         case "/twice": .answer(headers: [("X-A", "1"), ("X-A", "2")], body: "hello")
         case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
+        case "/304": .raw("HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n")
         case "/moved": .answer(302, headers: [("Location", "/there")])
         case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])
         case "/long404": .answer(404, body: String(repeating: "x", count: 2 << 20))
