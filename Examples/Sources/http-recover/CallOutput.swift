@@ -155,11 +155,13 @@ final class CallOutput: ByteSink {
     }
 
     /// Writes what has come of an answer that broke off before any of it was written, for a call that ends with that.
-    func showRemainder() async throws {
+    ///
+    /// - Parameter limit: The most bytes of a body.
+    func showRemainder(limit: Int) async throws {
         guard let held = state.withLock({ $0.hasWritten ? nil : $0.held }) else { return }
         // An interruption does not take away what has come.
         try await perform(on: thread, leaving: !Task.isCancelled, within: timeAtLast) {
-            try self.write(held.remainder[...])
+            try self.write(held.remainder.prefix(limit))
         }
     }
 

@@ -206,7 +206,7 @@ final class Runner: Sendable {
     /// Writes what has come of an answer that broke off.
     private func showRemainder(of place: CallOutput, _ result: inout CallResult) async {
         do {
-            try await place.showRemainder()
+            try await place.showRemainder(limit: plan.outputs.maxBody ?? .max)
         } catch let error as FileError where error.code == EPIPE {
             result.isUnread = true
         } catch is BlockingWork.TimedOut {

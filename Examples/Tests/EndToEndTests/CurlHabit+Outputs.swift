@@ -124,6 +124,27 @@ extension CurlHabit {
             difference: "curl ends with 63."
         ),
         CurlHabit(
+            "--max-filesize",
+            ["-s", "--max-filesize", "4", "URL/x"],
+            output: "",
+            status: 56,
+            difference: "curl ends with 63."
+        ),
+        CurlHabit(
+            "--max-filesize",
+            ["-sm", "0.5", "--max-filesize", "3", "URL/open"],
+            output: "beg",
+            status: 28,
+            difference: "curl goes by the length that is announced, or ends with 63."
+        ),
+        CurlHabit(
+            "--max-filesize",
+            ["-s", "--transport", "ahc", "--max-filesize", "4", "URL/x"],
+            output: "",
+            status: 56,
+            difference: "curl knows no other transport."
+        ),
+        CurlHabit(
             "-w",
             [
                 "-o", "saved", "-w",

@@ -59,6 +59,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         case "/long404": .answer(404, body: String(repeating: "x", count: 2 << 20))
         case "/hang": .stall
         case "/begun": .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun").then(.stall)
+        case "/open": .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n").then(.stall)
         case "/busy": .answer(503, body: "busy")
         default:
             request.method == "HEAD"
