@@ -98,6 +98,10 @@ extension CurlHabit {
             wire: ["; boundary=---", "\r\n\r\nb\r\n"]
         ),
         CurlHabit("-T", ["-T", "FILE", "URL/dir/"], wire: ["PUT /dir/file.txt ", "!content-type", "\r\n\r\n\(file)"]),
+        CurlHabit("-T", ["-T", "FILE", "URL"], wire: ["PUT /file.txt "]),
+        CurlHabit("-T", ["-T", "FILE", "URL?x=1/"], wire: ["PUT /file.txt?x=1/ "]),
+        CurlHabit("-T", ["-T", "FILE", "URL/dir/?x=1#part"], wire: ["PUT /dir/file.txt?x=1 "]),
+        CurlHabit("-T", ["-T", "FILE", "URL/x?x=1/"], wire: ["PUT /x?x=1/ "]),
         CurlHabit("-T", ["--upload-file", "FILE", "-X", "POST", "URL/x"], wire: ["POST /x ", "\r\n\r\n\(file)"]),
         CurlHabit(
             "-I -d",

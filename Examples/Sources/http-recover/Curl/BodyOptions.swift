@@ -82,7 +82,7 @@ struct BodyOptions: ParsableArguments {
         name: [.customShort("T"), .customLong("upload-file")],
         parsing: .unconditional,
         help: ArgumentHelp(
-            "PUTs a file; - is standard input. A URL that ends with / gets the file's name.",
+            "PUTs a file; - is standard input. A URL whose path ends with /, or is empty, gets the file's name.",
             valueName: "FILE"
         ),
         completion: .file()

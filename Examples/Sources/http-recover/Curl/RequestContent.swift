@@ -68,9 +68,15 @@ struct RequestContent: Sendable {
     /// The URL with what the options add to it.
     func url(_ url: String) -> String {
         let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
-        var bare = String(url[..<end])
-        let hasQuery = bare.utf8.contains(UInt8(ascii: "?"))
-        if let fileName, !hasQuery, bare.hasSuffix("/") { bare += fileName }
+        let mark = url[..<end].utf8.firstIndex(of: UInt8(ascii: "?"))
+        let hasQuery = mark != nil
+        var place = String(url[..<(mark ?? end)])
+        if let fileName, let scheme = place.firstRange(of: "://") {
+            // A path that is not written is that of the root.
+            if !place[scheme.upperBound...].utf8.contains(UInt8(ascii: "/")) { place += "/" }
+            if place.hasSuffix("/") { place += fileName }
+        }
+        let bare: String = place + url[(mark ?? end)..<end]
         guard !query.isEmpty else { return bare + url[end...] }
         let ending = bare.utf8.last
         let separator = !hasQuery ? "?" : ending == UInt8(ascii: "?") || ending == UInt8(ascii: "&") ? "" : "&"
