@@ -24,8 +24,6 @@ final class CallOutput: ByteSink {
     let file: (any FileSink)?
     /// Whether standard output gets what comes.
     let isShown: Bool
-    /// The path of the file; nil for none.
-    let path: String?
     /// How many bytes an earlier download has left in the file.
     let kept: Int64
 
@@ -62,7 +60,6 @@ final class CallOutput: ByteSink {
     init(_ place: BodyPlace, file: (any FileSink)?, kept: Int64, parts: Parts, output: StandardOutput) {
         self.file = file
         self.kept = kept
-        path = if case .file(let name) = place { name } else { nil }
         self.parts = parts
         isShown = place == .standardOutput
         let none: any ByteSink = DiscardingSink()

@@ -199,8 +199,30 @@ final class Runner: Sendable {
             if heads != nil || plan.outputs.showsHeadsAlone { result.heads = place.headBytes }
         } catch {
             result = CallResult(exit: .badInput, message: ["\(error)"])
+            tellOfEnd(index + 1, of: request, to: client.runtime.events)
+            if let attempts { result = told(result, by: attempts, about: request, nil, number: index) }
         }
         await results.finish(index, result)
+    }
+
+    /// Tells those who watch of the end of a call for which nothing could be sent, as the client does of others.
+    private func tellOfEnd(_ number: Int, of request: HTTPRequest, to events: RecoveryEvent.Hub) {
+        let outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
+        let kinds: [RecoveryEvent.Kind] = [
+            .givingUp(outcome, reason: .notRecoverable, retryAfter: nil, until: nil),
+            .done(.failed, attempts: 0, waited: .zero, elapsed: .zero),
+        ]
+        for kind in kinds {
+            events.emit(
+                RecoveryEvent(
+                    call: number,
+                    method: request.method.rawValue,
+                    url: request.redactedURL,
+                    time: time.now,
+                    kind: kind
+                )
+            )
+        }
     }
 
     /// Writes what has come of an answer that broke off.
@@ -315,7 +337,7 @@ final class Runner: Sendable {
         _ result: CallResult,
         by attempts: AttemptLog,
         about request: HTTPRequest,
-        _ place: CallOutput,
+        _ place: CallOutput?,
         number: Int
     ) -> CallResult {
         var result = result
@@ -324,8 +346,8 @@ final class Runner: Sendable {
         }
         if let format = plan.writeOut {
             var values = attempts.values(of: request, answer: result.head, followsRedirects: plan.followsRedirects)
-            values.headBytes = place.headBytes.count
-            values.fileName = place.path ?? ""
+            values.headBytes = place?.headBytes.count ?? 0
+            values.fileName = plan.outputs.places[number % plan.outputs.places.count].path ?? ""
             values.number = number % plan.requests.count
             values.exitCode = result.exit.rawValue
             values.errorMessage = result.message.first?.description ?? ""

@@ -175,6 +175,17 @@ extension CurlHabit {
             files: ["saved": ""],
             difference: "It is named as unknown."
         ),
+        CurlHabit(
+            "-w",
+            [
+                "-sw", "%{http_code} %{exitcode} %{filename_effective} ", "-o", "/nonexistent/x", "-o", "saved",
+                "URL/x", "URL/y",
+            ],
+            output: "000 65 /nonexistent/x 200 0 saved ",
+            files: ["saved": "hello"],
+            status: 65,
+            difference: "curl sends the request, and ends as the last one does."
+        ),
         CurlHabit("-w @", ["-w", "@FILE", "URL/x"], output: "hellofilecontent"),
         CurlHabit("-w", ["-w", "%{stdout}a%{stderr}b", "URL/x"], output: "helloa"),
         CurlHabit(

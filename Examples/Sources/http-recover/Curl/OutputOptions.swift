@@ -142,4 +142,7 @@ enum BodyPlace: Sendable, Hashable {
     case file(String)
     /// Of several calls the status is enough.
     case nowhere
+
+    /// The path of the file; nil for none.
+    var path: String? { if case .file(let path) = self { path } else { nil } }
 }

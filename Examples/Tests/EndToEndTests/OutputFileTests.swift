@@ -1,0 +1,27 @@
+import Glibc
+import HTTPRecovery
+import HTTPRecoveryTesting
+import Testing
+
+/// Files that an answer goes to: whose they are, and what is told where one cannot be opened.
+@Suite("The files of answers", .timeLimit(.minutes(30)), .bounded)
+struct OutputFileTests {
+    /// A call that cannot begin ends like any other that fails, for people and for programs.
+    @Test func aFileThatCannotBeOpenedIsOneOfSeveral() async throws {
+        let server = try FaultServer { CurlHabit.reply($0) }
+        try await withTemporaryDirectory { directory in
+            let files = ["-o", "/nonexistent/x", "-o", directory + "/saved"]
+            let urls = ["/x", "/y"].map { "http://\(server.authority)\($0)" }
+            let told = ["--events", directory + "/events", "--summary"]
+            let end = try await BuiltProgram("http-recover", files + told + urls, in: directory).end()
+            #expect(end.status == 65 && end.errors.contains("calls     2: 1 ok, 1 failed"), "\(end)")
+            let events = try contents(of: directory + "/events").split(separator: "\n").map { line in
+                try JSONValue(parsing: String(line))
+            }
+            let first = events.filter { $0["call"]?.number?.saturatedInt == 1 }
+            #expect(first.compactMap { $0["event"]?.string } == ["giving_up", "done"], "\(events)")
+            #expect(first.last?["outcome"]?.string == "failed")
+            #expect(contents(of: directory + "/saved") == "hello")
+        }
+    }
+}
