@@ -106,9 +106,10 @@ struct CallPlan: Sendable {
         if outputs.resumes, settings.hedging != nil { throw InvalidOption("-C and --hedge contradict each other") }
         self.measures = command.report.timings || command.report.writeOut != nil
         self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
+        var transport: TransportPlan
         switch command.connection.transport {
-        case .curl: self.transport = .curl(try Self.curl(command))
-        case .ahc: self.transport = .ahc(try Self.ahc(command, writeOut))
+        case .curl: transport = .curl(try Self.curl(command))
+        case .ahc: transport = .ahc(try Self.ahc(command, writeOut))
         }
 
         let uploads = words.options.count { $0.name == "--upload-file" }
@@ -116,7 +117,9 @@ struct CallPlan: Sendable {
             throw InvalidOption("-T sends one file to one URL; run the program once for each")
         }
         let content = try RequestContent(command.content, words)
-        let fields = try command.fields.fields(content: content)
+        let (fields, leftOut) = try command.fields.fields(content: content)
+        if leftOut.contains(.acceptEncoding) { transport.leaveBodiesEncoded() }
+        self.transport = transport
         if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
             throw InvalidOption("--idempotency-key and a header field Idempotency-Key contradict each other")
         }

@@ -27,6 +27,29 @@ extension CurlHabit {
             ["-H", "Accept:", "-H", "X-E;", "-H", "X-V: 1", "URL/x"],
             wire: ["!accept:", "x-e:\r\n", "x-v: 1"]
         ),
+        CurlHabit("-H", ["-H", "Accept-Encoding:", "URL/x"], wire: ["!accept-encoding"], output: "hello"),
+        CurlHabit("-H", ["-H", "Accept-Encoding:", "URL/coded"], wire: ["!accept-encoding"], output: "coded"),
+        CurlHabit(
+            "-H",
+            ["--transport", "ahc", "-H", "Accept-Encoding:", "URL/coded"],
+            wire: ["!accept-encoding"],
+            output: "coded",
+            difference: "curl knows no other transport."
+        ),
+        CurlHabit(
+            "-H Host",
+            ["-H", "Host:", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends none, and that is no HTTP/1.1."
+        ),
+        CurlHabit(
+            "-H Content-Length",
+            ["-d", "a", "-H", "Content-Length:", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends none, and nobody knows where the body ends."
+        ),
         CurlHabit("-H @", ["-H", "@HEADERS", "URL/x"], wire: ["x-one: 1", "x-two: 2"]),
         CurlHabit(
             "-H Host",

@@ -52,6 +52,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
     static func reply(_ request: FaultServer.Request) -> FaultServer.Reply {
         switch request.path.split(separator: "?").first {
         case "/twice": .answer(headers: [("X-A", "1"), ("X-A", "2")], body: "hello")
+        case "/coded": .answer(headers: [("Content-Encoding", "gzip")], body: "coded")
         case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
         case "/304": .raw("HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n")
         case "/moved": .answer(302, headers: [("Location", "/there")])
