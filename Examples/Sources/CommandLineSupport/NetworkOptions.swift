@@ -10,13 +10,12 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     )
     public var cacert: String?
 
-    /// The time a connection may take; nil for the transport's own.
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The time a connection may take, name and TLS included. Default: 10.", valueName: "S"),
-        transform: Seconds.parsePositive
+        help: ArgumentHelp("The time a connection may take, name and TLS included. 0 and default: 10.", valueName: "S"),
+        transform: Seconds.parse
     )
-    public var connectTimeout: Seconds?
+    var connectTimeout: Seconds?
 
     @Option(
         name: [.customShort("x"), .customLong("proxy")],
@@ -111,6 +110,9 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     /// Creates the options that say nothing.
     public init() {}
 
+    /// The time a connection may take; nil for the transport's own, which 0 is to curl too.
+    public var connectionTime: Duration? { connectTimeout.flatMap { $0.duration > .zero ? $0.duration : nil } }
+
     /// The option that names the proxy.
     public var proxyOption: String { proxyVariable == nil ? "--proxy" : "--proxy-env" }
 
@@ -122,7 +124,7 @@ public struct NetworkOptions: ParsableArguments, Sendable {
             try RequestInput.checkReadable(cacert)
             configuration.caFile = cacert
         }
-        if let connectTimeout { configuration.connectTimeout = connectTimeout.duration }
+        if let connectionTime { configuration.connectTimeout = connectionTime }
         try applyTargets(to: &configuration)
         if let proxy = try proxyURL() {
             configuration.proxy = .url(proxy, except: hostsWithoutProxy)

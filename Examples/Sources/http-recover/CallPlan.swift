@@ -54,7 +54,7 @@ struct CallPlan: Sendable {
         func name(_ option: String, _ value: Seconds?, _ key: String) -> String {
             value == nil && recovery.policy != nil ? "The policy's \(key)" : option
         }
-        let deadline = name("--deadline", recovery.deadline, "deadline_s")
+        let deadline = name("--deadline", recovery.callTime, "deadline_s")
         let attempt = name("--attempt-timeout", recovery.attemptTimeout, "attempt_timeout_s")
         let idleness = name("--idle-timeout", recovery.idleTimeout, "idle_timeout_s")
         return [
@@ -172,6 +172,7 @@ struct CallPlan: Sendable {
             ("--concurrency", command.calls.concurrency, 1...10_000),
             ("--budget-burst", command.recovery.budgetBurst ?? 0, 0...largestBurst),
             ("--max-body", command.outputs.maxBody ?? 0, 0...Int.max),
+            ("--max-filesize", command.outputs.maxFilesize ?? 0, 0...Int.max),
         ]
         for (name, number, range) in numbers where !range.contains(number) {
             let bound =
@@ -184,6 +185,9 @@ struct CallPlan: Sendable {
         try command.recovery.check()
         if command.target.maxRedirs != nil, !command.target.location {
             throw InvalidOption("--max-redirs belongs to --location")
+        }
+        if command.outputs.maxBody != nil, command.outputs.maxFilesize != nil {
+            throw InvalidOption("--max-filesize is --max-body: write one of them")
         }
         guard (0...1).contains(command.recovery.budgetRatio ?? 0) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")
@@ -225,7 +229,7 @@ struct CallPlan: Sendable {
         configuration.reportsMetrics = needsMetrics(command)
         configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
         configuration.isCertificateVerificationDisabled = options.insecure
-        if let limit = network.connectTimeout { configuration.connectTimeout = limit.duration }
+        if let limit = network.connectionTime { configuration.connectTimeout = limit }
         // It offers HTTP/2 by itself.
         if options.version == .http1 { configuration.httpVersion = .http1 }
         if let file = network.cacert {

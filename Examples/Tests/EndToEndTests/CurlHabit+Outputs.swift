@@ -219,6 +219,7 @@ extension CurlHabit {
             difference: "Braces and brackets in a URL mean nothing."
         ),
         CurlHabit("--max-time", ["--max-time", "0.5", "-s", "URL/hang"], output: "", status: 28),
+        CurlHabit("-m", ["-m", "0", "--connect-timeout", "0", "--max-filesize", "0", "URL/x"], output: "hello"),
         CurlHabit("-m", ["-m", "30", "--connect-timeout", "5", "URL/x"], output: "hello"),
         CurlHabit(
             "--retry",
