@@ -28,6 +28,8 @@ final class Runner: Sendable {
     private let store: any RecoveryStore
     /// What is to be ended before the program is, if tokens are renewed.
     private let ending = Locked<RenewalEnding?>(nil)
+    /// The calls for which a renewal was made.
+    private let renewed = Locked<Set<Int>>([])
     /// Until when the call may take that was begun last.
     private let deadline = Locked<TimeSource.Instant?>(nil)
 
@@ -77,7 +79,7 @@ final class Runner: Sendable {
             self.ending.withLock { $0 = ending }
         }
         let client = makeClient(transport, runtime, tokens)
-        runtime.events.observe { [log, summary, terminal, progress] event in
+        runtime.events.observe { [log, summary, terminal, progress, renewed] event in
             if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
             // What is done for a call, as a renewal is, appears under its number; its end is not the call's.
             var event = event
@@ -85,6 +87,7 @@ final class Runner: Sendable {
                 if case .done = event.kind { return }
                 event.call = call
             }
+            if case .refresh = event.kind { renewed.withLock { _ = $0.insert(event.call) } }
             log.write(event)
             timeline?.note(event)
             progress.note(event)
@@ -276,7 +279,7 @@ final class Runner: Sendable {
             let loss = await place.show(error.response, limit: plan.outputs.maxBody ?? .max)
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
-            let renewal = renewal(behind: error)
+            let renewal = renewal(behind: error, of: options.callID)
             var lines: [ScreenText] = []
             if !isUnread {
                 let subject = renewal ?? name
@@ -286,6 +289,8 @@ final class Runner: Sendable {
                     lines.append(
                         "The token was to be renewed since \(name, limit: 300) was answered with HTTP \(status)."
                     )
+                } else if renewal == nil, error.reason == .repairFailed, await plan.tokens?.cannotRenew == true {
+                    lines.append("The token file has no refresh_token to renew it with.")
                 }
             }
             return CallResult(
@@ -310,10 +315,10 @@ final class Runner: Sendable {
     }
 
     /// The renewal that a call has failed with, as it was sent; nil if it has failed with something else.
-    private func renewal(behind error: RecoveryError) -> String? {
-        guard let endpoint = plan.tokens?.endpoint, error.reason == .repairFailed || error.cause is RecoveryError else {
-            return nil
-        }
+    private func renewal(behind error: RecoveryError, of call: Int?) -> String? {
+        guard let endpoint = plan.tokens?.endpoint, error.reason == .repairFailed || error.cause is RecoveryError,
+            let call, renewed.withLock({ $0.contains(call) })
+        else { return nil }
         return "POST \(endpoint.url)"
     }
 
