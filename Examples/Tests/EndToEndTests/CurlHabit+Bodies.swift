@@ -55,6 +55,7 @@ extension CurlHabit {
             ["-G", "-d", "a=1", "-d", "b=2", "URL/x?q=1#part"],
             wire: ["GET /x?q=1&a=1&b=2 ", "!content-type"]
         ),
+        CurlHabit("-G", ["-G", "-d", "@FILE", "-d", "a=1", "URL/x"], wire: ["GET /x?filecontent&a=1 "]),
         CurlHabit("-G", ["-GI", "-d", "a=1", "URL/x"], wire: ["HEAD /x?a=1 "]),
         CurlHabit("-G", ["-G", "-XDELETE", "--data-urlencode", "a=b c", "URL/x?"], wire: ["DELETE /x?a=b+c "]),
         CurlHabit(

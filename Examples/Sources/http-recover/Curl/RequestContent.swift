@@ -42,7 +42,7 @@ struct RequestContent: Sendable {
             queries.append(String(decoding: bytes, as: UTF8.self))
         }
         if options.get {
-            let text = String(decoding: try Self.joined(data), as: UTF8.self)
+            let text = String(decoding: try Self.joined(data, forQuery: true), as: UTF8.self)
             if !text.isEmpty { queries.append(text) }
         } else if !data.isEmpty {
             method = .post
@@ -91,7 +91,10 @@ struct RequestContent: Sendable {
         return MessageBody(try joined(data))
     }
 
-    private static func joined(_ data: [(name: String, value: String)]) throws -> [UInt8] {
+    /// The data one behind the other.
+    ///
+    /// - Parameter forQuery: Whether it goes into a query, where the line ends of a text file have no place.
+    private static func joined(_ data: [(name: String, value: String)], forQuery: Bool = false) throws -> [UInt8] {
         var bytes: [UInt8] = []
         for (index, (name, value)) in data.enumerated() {
             // As curl does it, JSON goes on where something ends.
@@ -99,9 +102,12 @@ struct RequestContent: Sendable {
             switch name {
             case "--data-raw": bytes += value.utf8
             case "--data-urlencode": bytes += try encoded(value, for: name)
+            case _ where !value.hasPrefix("@"): bytes += value.utf8
             default:
-                bytes +=
-                    try value.hasPrefix("@") ? RequestInput.bytes(ofFile: String(value.dropFirst())) : Array(value.utf8)
+                let content = try RequestInput.bytes(ofFile: String(value.dropFirst()))
+                // As curl does it; a binary file is what it is.
+                let isText = forQuery && name == "--data"
+                bytes += isText ? content.filter { ![0x00, 0x0a, 0x0d].contains($0) } : content
             }
         }
         return bytes
