@@ -161,6 +161,10 @@ extension CurlHabit {
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved"]),
         CurlHabit("-w", ["-sw", "%header{x-a}", "URL/twice"], output: "hello1"),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/on"]),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/ftp"], output: "ftp://h.test/x"),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/user"], output: "http://u:p@h.test/z"),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/part"]),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/choices"]),
         CurlHabit(
             "-w",
             ["-sw", "%{urlnum} ", "--repeat", "2", "URL/x", "URL/y"],

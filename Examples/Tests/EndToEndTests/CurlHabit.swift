@@ -57,6 +57,10 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         case "/304": .raw("HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n")
         case "/moved": .answer(302, headers: [("Location", "/there")])
         case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])
+        case "/moved/ftp": .answer(302, headers: [("Location", "ftp://h.test/x")])
+        case "/moved/user": .answer(302, headers: [("Location", "http://u:p@h.test/z")])
+        case "/moved/part": .answer(302, headers: [("Location", "/there#part")])
+        case "/choices": .answer(300, headers: [("Location", "/there")])
         case "/long404": .answer(404, body: String(repeating: "x", count: 2 << 20))
         case "/hang": .stall
         case "/begun": .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun").then(.stall)

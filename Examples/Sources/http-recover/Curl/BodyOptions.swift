@@ -84,8 +84,8 @@ struct BodyOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            PUTs a file; - is standard input, which is read to its end first, at most 256 MiB. A URL whose path ends with \
-            /, or is empty, gets the file's name.
+            PUTs a file; - is standard input, which is read to its end first, at most 256 MiB. A URL whose path ends \
+            with /, or is empty, gets the file's name.
             """,
             valueName: "FILE"
         ),
