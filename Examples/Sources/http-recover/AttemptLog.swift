@@ -117,7 +117,6 @@ final class AttemptLog: ClientLayer {
         values.retries = max(0, attempts.count - 1 - hops.count)
         values.redirects = hops.count
         values.redirected = hops.reduce(.zero) { $0 + $1.start.duration(to: $1.end ?? $1.start) }
-        values.asked = Self.url(request)
         values.redirectURL = last?.redirectURL ?? ""
         values.referer = sent.headerFields[.referer] ?? ""
         return values

@@ -8,6 +8,8 @@ import HTTPTypes
 struct CallPlan: Sendable {
     /// The requests of one round.
     let requests: [HTTPRequest]
+    /// Their URLs as they were written, without user and password.
+    let asked: [String]
     /// The body of each.
     let body: MessageBody?
     /// How often each request is sent.
@@ -139,6 +141,7 @@ struct CallPlan: Sendable {
             requests.append(try RequestInput.request(url: content.url(place), method: method, fields: fields))
         }
         self.requests = requests
+        self.asked = command.urls.map { RequestInput.withoutUser(content.url($0)) }
         self.tokens = try TokenPlan(command.tokens, requests: requests)
         if tokens != nil, fields.contains(.authorization) {
             throw InvalidOption("--token-file and a header field Authorization (-u) contradict each other")

@@ -354,6 +354,7 @@ final class Runner: Sendable {
             values.headBytes = place?.headBytes.count ?? 0
             values.fileName = plan.outputs.places[number % plan.outputs.places.count].path ?? ""
             values.number = number % plan.requests.count
+            values.asked = plan.asked[values.number]
             values.exitCode = result.exit.rawValue
             values.errorMessage = result.message.first?.description ?? ""
             result.written = format.parts(values)

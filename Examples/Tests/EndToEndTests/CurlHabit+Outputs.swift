@@ -160,6 +160,15 @@ extension CurlHabit {
         ),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved"]),
         CurlHabit("-w", ["-sw", "%header{x-a}", "URL/twice"], output: "hello1"),
+        CurlHabit("-w", ["-sw", "%{url}", "URL/a/../x#part"]),
+        CurlHabit("-w", ["-sw", "%{url}", "-T", "FILE", "URL"]),
+        CurlHabit(
+            "-w",
+            ["-sw", "%{url}", "http://u:p@127.0.0.1:PORT/x"],
+            wire: ["authorization: basic dTpw"],
+            difference: "curl writes the password too."
+        ),
+        CurlHabit("-w", ["-sw", "%{HTTP_Code}%{STDERR}x%{StdOut}y", "URL/x"], output: "hello200y"),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/on"]),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/ftp"], output: "ftp://h.test/x"),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/user"], output: "http://u:p@h.test/z"),
