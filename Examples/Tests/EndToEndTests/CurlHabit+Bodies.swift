@@ -87,6 +87,9 @@ extension CurlHabit {
             ]
         ),
         CurlHabit("-F @", ["-F", "f=@FILE;filename=n.jpeg", "URL/x"], wire: ["Content-Type: image/jpeg\r\n"]),
+        CurlHabit("-F @", ["-F", "f=@FILE;filename=Report", "URL/x"], wire: ["Content-Type: text/plain\r\n"]),
+        CurlHabit("-F @", ["-F", "f=@HEADERS;filename=Report", "URL/x"], wire: ["application/octet-stream\r\n"]),
+        CurlHabit("-F", ["-F", "a=b;filename=x.gif", "URL/x"], wire: ["Content-Type: image/gif\r\n"]),
         CurlHabit("-F <", ["-F", "f=<FILE", "URL/x"], wire: ["name=\"f\"\r\n\r\n\(file)\r\n--"]),
         CurlHabit(
             "--form-string",
@@ -97,6 +100,12 @@ extension CurlHabit {
             "-F",
             ["-H", "Content-Type: multipart/form-data", "-F", "a=b", "URL/x"],
             wire: ["; boundary=---", "\r\n\r\nb\r\n"]
+        ),
+        CurlHabit(
+            "-F",
+            ["-H", "Content-Type: application/x-custom", "-F", "a=b", "URL/x"],
+            wire: ["content-type: application/x-custom; boundary=---", "\r\n\r\nb\r\n"],
+            difference: "curl calls the parts attachments then."
         ),
         CurlHabit("-T", ["-T", "FILE", "URL/dir/"], wire: ["PUT /dir/file.txt ", "!content-type", "\r\n\r\n\(file)"]),
         CurlHabit("-T", ["-T", "FILE", "URL"], wire: ["PUT /file.txt "]),

@@ -72,7 +72,8 @@ struct FieldOptions: ParsableArguments {
             }
             written[name] = value
         }
-        if let type = written[.contentType], let form = content.contentType, type.hasPrefix("multipart/"),
+        // Whatever a form is called, it cannot be read without that.
+        if let type = written[.contentType], let form = content.contentType, form.hasPrefix("multipart/"),
             !type.contains("boundary="), let boundary = form.split(separator: ";").dropFirst().first
         {
             written[.contentType] = "\(type);\(boundary)"
