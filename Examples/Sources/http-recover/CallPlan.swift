@@ -119,6 +119,9 @@ struct CallPlan: Sendable {
             throw InvalidOption("-T sends one file to one URL; run the program once for each")
         }
         let content = try RequestContent(command.content, words)
+        if content.body != nil, command.fields.range != nil {
+            throw InvalidOption("-r asks for a part of an answer; of a body -H 'Content-Range: …' says which part it is")
+        }
         let (fields, leftOut) = try command.fields.fields(content: content)
         if leftOut.contains(.acceptEncoding) { transport.leaveBodiesEncoded() }
         self.transport = transport

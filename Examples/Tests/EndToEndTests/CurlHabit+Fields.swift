@@ -23,6 +23,13 @@ extension CurlHabit {
         ),
         CurlHabit("-r", ["-r", "0-3", "URL/x"], wire: ["range: bytes=0-3"]),
         CurlHabit(
+            "-r",
+            ["-T", "FILE", "-r", "0-3", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends all of the file, with a Content-Range."
+        ),
+        CurlHabit(
             "-H",
             ["-H", "Accept:", "-H", "X-E;", "-H", "X-V: 1", "URL/x"],
             wire: ["!accept:", "x-e:\r\n", "x-v: 1"]
