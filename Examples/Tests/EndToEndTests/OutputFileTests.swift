@@ -27,6 +27,16 @@ struct OutputFileTests {
         }
     }
 
+    /// Silence holds before anything is sent too.
+    @Test(arguments: [("-s", false), ("-sS", true)])
+    func aFileThatCannotBeOpened(option: String, isTold: Bool) async throws {
+        let server = try FaultServer(.answer())
+        let words = [option, "-o", "/nonexistent/x", "http://\(server.authority)/"]
+        let end = try await BuiltProgram.run("http-recover", words)
+        #expect(end.status == 65 && end.errors.isEmpty != isTold, "\(end)")
+        #expect(server.connectionCount == 0)
+    }
+
     /// A call that cannot begin ends like any other that fails, for people and for programs.
     @Test func aFileThatCannotBeOpenedIsOneOfSeveral() async throws {
         let server = try FaultServer { CurlHabit.reply($0) }
