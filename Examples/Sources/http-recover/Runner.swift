@@ -309,6 +309,8 @@ final class Runner: Sendable {
             return CallResult(exit: .badInput, message: ["\(error)"])
         } catch let error as FileError where error.code == EPIPE {
             return CallResult(exit: .transferFailed, isUnread: true)
+        } catch let error as FileError where plan.outputs.parts.isHeadOnly {
+            return CallResult(exit: .badInput, message: ["\(error)"])
         } catch {
             return CallResult(exit: .transferFailed, message: ["\(name): \(error)"])
         }
@@ -333,7 +335,9 @@ final class Runner: Sendable {
 
     /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.
     private func exit(_ error: RecoveryError) -> ExitStatus {
-        plan.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
+        // Heads by themselves are no body of a transfer.
+        if plan.outputs.parts.isHeadOnly, error.outcome.transportError?.code == .outputFailed { return .badInput }
+        return plan.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
             ? .ofRequest(error.outcome) : .ofRequest(error)
     }
 
