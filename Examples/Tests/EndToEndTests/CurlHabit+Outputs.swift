@@ -8,6 +8,12 @@ extension CurlHabit {
             output: "HTTP/1.1 302 \r\nLocation: /there\r\nContent-Length: 0\r\n\r\n\(head)hello",
             requests: 2
         ),
+        CurlHabit(
+            "-iL",
+            ["-siL", "--retry", "0", "URL/moved/dead"],
+            output: "HTTP/1.1 302 \r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+            status: 7
+        ),
         CurlHabit("-o", ["-o", "saved", "URL/x"], output: "", files: ["saved": "hello"]),
         CurlHabit("-o", ["-osaved", "URL/404"], output: "", files: ["saved": "none"], status: 22, difference: fails),
         CurlHabit(

@@ -57,6 +57,7 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
         case "/304": .raw("HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n")
         case "/moved": .answer(302, headers: [("Location", "/there")])
         case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])
+        case "/moved/dead": .answer(302, headers: [("Location", "http://127.0.0.1:1/")])
         case "/moved/ftp": .answer(302, headers: [("Location", "ftp://h.test/x")])
         case "/moved/user": .answer(302, headers: [("Location", "http://u:p@h.test/z")])
         case "/moved/part": .answer(302, headers: [("Location", "/there#part")])
