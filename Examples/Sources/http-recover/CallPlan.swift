@@ -120,7 +120,7 @@ struct CallPlan: Sendable {
         }
         let content = try RequestContent(command.content, words)
         if content.body != nil, command.fields.range != nil {
-            throw InvalidOption("-r asks for a part of an answer; of a body -H 'Content-Range: …' says which part it is")
+            throw InvalidOption("-r asks for a part of an answer; -H 'Content-Range: …' says which part a body is")
         }
         let (fields, leftOut) = try command.fields.fields(content: content)
         if leftOut.contains(.acceptEncoding) { transport.leaveBodiesEncoded() }

@@ -63,8 +63,8 @@ enum HelpText {
         num_retries, http_version, remote_ip, remote_port, local_ip, local_port, url, url_effective, redirect_url, referer, \
         urlnum, content_type, method, scheme, filename_effective, errormsg, exitcode, header_json, json, as %{NAME}; \
         %header{NAME}; %{stderr} and %{stdout} say where the rest goes, and %{onerror} that it is for failed calls alone. \
-        They are about the last attempt; size_download is the body as it came, before it was decompressed. url is the URL \
-        as it was written, url_effective what was asked for last: both without user and password, and the second \
+        They are about the last attempt; size_download is the body as it came, before it was decompressed. url is the \
+        URL as it was written, url_effective what was asked for last: both without user and password, and the second \
         without a fragment and the segments . and .. of the path.
 
         POLICIES. --policy reads a JSON object with the options of "http-recover simulate" but "provider", such as {"preset": "batch", \
