@@ -148,6 +148,7 @@ public enum FailureText {
         case .waitExceedsLimit: "--max-wait sets the longest wait."
         default:
             switch error.outcome.transportError?.code {
+            case .certificateRejected? where isAboutPin(error): "--pinnedpubkey says which keys are accepted."
             case .certificateRejected?: "--cacert FILE trusts another authority."
             case .cannotConnect?: "Is the server running, and the port right?"
             case .cannotResolve?: "Is the host name right?"
@@ -156,6 +157,11 @@ public enum FailureText {
             default: remedy(error.remedies.first)
             }
         }
+    }
+
+    /// Whether a server was turned away by its key alone; libcurl's sentence tells.
+    private static func isAboutPin(_ error: RecoveryError) -> Bool {
+        error.outcome.transportError?.message.contains("pinned") ?? false
     }
 
     private static func remedy(_ remedy: Outcome.Remedy?) -> String? {

@@ -20,7 +20,10 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     @Option(
         name: [.customShort("x"), .customLong("proxy")],
         help: ArgumentHelp(
-            "An http, https, socks4, socks4a, socks5 or socks5h proxy; HOST:PORT is an http one. The environment's proxies are not used.",
+            """
+            An http, https, socks4, socks4a, socks5 or socks5h proxy; HOST:PORT is an http one. The environment's proxies \
+            are not used, and an empty text is none either.
+            """,
             valueName: "URL"
         )
     )
@@ -116,6 +119,9 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     /// The option that names the proxy.
     public var proxyOption: String { proxyVariable == nil ? "--proxy" : "--proxy-env" }
 
+    /// Whether a proxy is named; with an empty text none is, as in curl.
+    var namesProxy: Bool { proxyVariable != nil || !(proxy ?? "").isEmpty }
+
     /// Sets what the options say.
     ///
     /// - Throws: ``InvalidOption`` for what contradicts itself or cannot be, ``FileError`` for a file that cannot be read.
@@ -126,10 +132,9 @@ public struct NetworkOptions: ParsableArguments, Sendable {
         }
         if let connectionTime { configuration.connectTimeout = connectionTime }
         try applyTargets(to: &configuration)
+        // Without a proxy all hosts are reached without one, whatever --noproxy says.
         if let proxy = try proxyURL() {
             configuration.proxy = .url(proxy, except: hostsWithoutProxy)
-        } else if noproxy != nil {
-            throw InvalidOption("--noproxy belongs to --proxy or --proxy-env")
         }
         if let problem = configuration.problem { throw InvalidOption("the connection: \(problem)") }
     }
@@ -151,6 +156,7 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     }
 
     private func plainProxyURL() throws(InvalidOption) -> String? {
+        guard namesProxy else { return nil }
         guard let proxyVariable else {
             return try proxy.map { url throws(InvalidOption) in try RequestInput.proxy(url) }
         }

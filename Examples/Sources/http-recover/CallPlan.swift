@@ -189,9 +189,6 @@ struct CallPlan: Sendable {
             throw InvalidOption("--record and --no-recovery contradict each other: nothing is decided without recovery")
         }
         try command.recovery.check()
-        if command.target.maxRedirs != nil, !command.target.location {
-            throw InvalidOption("--max-redirs belongs to --location")
-        }
         if command.outputs.maxBody != nil, command.outputs.maxFilesize != nil {
             throw InvalidOption("--max-filesize is --max-body: write one of them")
         }

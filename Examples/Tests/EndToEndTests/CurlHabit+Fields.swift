@@ -77,6 +77,7 @@ extension CurlHabit {
         CurlHabit("-I", ["-I", "URL/x"], wire: ["HEAD /x "], output: head),
         CurlHabit("-I", ["-I", "-X", "GET", "URL/x"], wire: ["GET /x "], output: head),
         CurlHabit("-L", ["-L", "URL/moved"], wire: ["GET /there "], output: "hello", requests: 2),
+        CurlHabit("--max-redirs", ["--max-redirs", "3", "URL/moved"], output: ""),
         CurlHabit(
             "--max-redirs",
             ["-L", "--max-redirs", "0", "URL/moved"],
