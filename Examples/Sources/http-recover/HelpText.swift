@@ -95,7 +95,8 @@ enum HelpText {
         -s is --quiet and leaves out errors too, unless with -S. -i writes heads before bodies, -D to a file.
 
         REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
-        for http. Each hop has its own attempts.
+        for http. Each hop has its own attempts. After a 303, and a 301 or 302 that answers a POST, the method is GET, \
+        also in place of that of -X, which curl keeps; 300, 305 and 306 are not followed.
 
         EXAMPLES
           http-recover https://api.example.com/items
