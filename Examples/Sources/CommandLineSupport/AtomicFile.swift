@@ -18,7 +18,8 @@ public final class AtomicFile: FileSink {
     ///
     /// - Parameters:
     ///   - path: Where the file will be.
-    ///   - mode: The permissions of a new file before the process's mask; one that exists keeps its own.
+    ///   - mode: The permissions of a new file before the process's mask; one that exists keeps its own, and its owner
+    ///     and group as far as this user may give files away.
     public init(_ path: String, mode: UInt32 = 0o666) throws(FileError) {
         var status = stat()
         let exists = unsafe stat(path, &status) == 0
@@ -41,7 +42,7 @@ public final class AtomicFile: FileSink {
             self.temporary = temporary
             let permissions = exists ? status.st_mode & 0o777 : mode
             self.descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, permissions)
-            if descriptor >= 0, exists { fchmod(descriptor, permissions) }
+            if descriptor >= 0, exists { Self.keep(permissions, of: status, for: descriptor) }
         }
         guard descriptor >= 0 else { throw FileError("written", path, code: errno) }
     }
@@ -88,6 +89,14 @@ public final class AtomicFile: FileSink {
         guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
         close(descriptor)
         if let temporary { unsafe unlink(temporary) }
+    }
+
+    /// Gives a file the owner, the group and the permissions of the one whose place it takes.
+    private static func keep(_ permissions: UInt32, of status: stat, for descriptor: Int32) {
+        // Who may not give it away keeps it, with the group if that is one of theirs.
+        if fchown(descriptor, status.st_uid, status.st_gid) != 0 { _ = fchown(descriptor, .max, status.st_gid) }
+        // A change of owner may take permissions away.
+        fchmod(descriptor, permissions)
     }
 
     private static let longestName = 200

@@ -1,4 +1,5 @@
 public import HTTPRecovery
+import HTTPTypes
 
 /// Says what happened to a request, what can be done and when; without a secret.
 public enum FailureText {
@@ -75,7 +76,7 @@ public enum FailureText {
         case (.tooManyRedirects, _): "It was redirected too often."
         case (.redirectRefused, _):
             "The redirect was not followed: it leads from https to http, or would send the body to another server."
-        case (.redirectInvalid, _): "The redirect leads to no http or https URL."
+        case (.redirectInvalid, _): redirect(to: error.response?.head.headerFields[values: .location].first ?? "")
         // That a token was refused is how the renewal began, and does not say how it would have ended.
         case (.deadlinePassed, .credentialRejected): "The deadline passed while the token was being renewed."
         case (.deadlineWouldPass, .credentialRejected):
@@ -87,6 +88,18 @@ public enum FailureText {
             error.outcome.userMessage ?? "The server does not accept the credential that was presented."
         default: error.userMessage
         }
+    }
+
+    /// Why a redirect leads to nothing that can be asked for.
+    private static func redirect(to location: String) -> String {
+        let lowered = location.lowercased()
+        guard let beginning = ["http://", "https://", "//"].first(where: { lowered.hasPrefix($0) }) else {
+            return "The redirect leads to no http or https URL."
+        }
+        let authority = lowered.dropFirst(beginning.count).prefix { !"/?#".contains($0) }
+        return authority.contains("@")
+            ? "The redirect leads to a URL with a user name in it, and was not followed: no server chooses credentials."
+            : "The redirect leads to a URL that is none."
     }
 
     /// Why it was not tried (again), and how often it was.
@@ -135,6 +148,7 @@ public enum FailureText {
         case .waitExceedsLimit: "--max-wait sets the longest wait."
         default:
             switch error.outcome.transportError?.code {
+            case .certificateRejected? where isAboutPin(error): "--pinnedpubkey says which keys are accepted."
             case .certificateRejected?: "--cacert FILE trusts another authority."
             case .cannotConnect?: "Is the server running, and the port right?"
             case .cannotResolve?: "Is the host name right?"
@@ -143,6 +157,11 @@ public enum FailureText {
             default: remedy(error.remedies.first)
             }
         }
+    }
+
+    /// Whether a server was turned away by its key alone; libcurl's sentence tells.
+    private static func isAboutPin(_ error: RecoveryError) -> Bool {
+        error.outcome.transportError?.message.contains("pinned") ?? false
     }
 
     private static func remedy(_ remedy: Outcome.Remedy?) -> String? {

@@ -19,6 +19,13 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.code = code
     }
 
+    /// Something is larger than what is taken into memory.
+    init(_ path: String, isLargerThan limit: Int) {
+        isOfOutput = false
+        text = "\(path, limit: 500) cannot be read into memory: it is larger than \(HumanSize.text(limit))"
+        code = EFBIG
+    }
+
     /// Whoever read standard output has gone.
     public static let unread = FileError("written", outputName, code: EPIPE)
 

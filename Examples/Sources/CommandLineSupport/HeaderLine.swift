@@ -26,7 +26,12 @@ public enum HeaderLine: Sendable, Hashable {
         for line in try all(texts) {
             switch line {
             case .send(let field): if try !isSaidAnyway(field, length) { fields.append(field) }
-            case .leaveOut(let name): leftOut.insert(name)
+            case .leaveOut(let name):
+                // It would be sent all the same.
+                if let refusal = refusal(of: name), ["host", "content-length"].contains(name.canonicalName) {
+                    throw refusal
+                }
+                leftOut.insert(name)
             }
             guard fields.count <= most else { throw InvalidOption("-H: more than \(most) header fields") }
         }
@@ -35,17 +40,22 @@ public enum HeaderLine: Sendable, Hashable {
 
     /// Whether a field says what is said anyway; what says otherwise is refused.
     private static func isSaidAnyway(_ field: HTTPField, _ length: Int?) throws(InvalidOption) -> Bool {
-        switch field.name.canonicalName {
+        guard let refusal = refusal(of: field.name) else { return false }
+        if field.name == .contentLength, let said = Int(field.value), said == length ?? said { return true }
+        throw refusal
+    }
+
+    /// Why nothing can be said by a field; nil for one that a person has a say in.
+    private static func refusal(of name: HTTPField.Name) -> InvalidOption? {
+        switch name.canonicalName {
         case "host":
-            throw InvalidOption(
+            InvalidOption(
                 "-H Host: the host is the URL's; write it there, and where it is with --connect-to or --resolve"
             )
-        case "content-length":
-            if let said = Int(field.value), said == length ?? said { return true }
-        case "transfer-encoding", "expect": break
-        default: return false
+        case "content-length", "transfer-encoding", "expect":
+            InvalidOption("-H \(name): how the body is framed follows from the body, and cannot be said")
+        default: nil
         }
-        throw InvalidOption("-H \(field.name): how the body is framed follows from the body, and cannot be said")
     }
 
     /// The lines of several options `-H`, of which `@FILE` takes those of a file.

@@ -11,7 +11,7 @@ extension NetworkOptions {
             ("--cert", cert != nil), ("--key", key != nil), ("--key-pass-env", passphraseVariable != nil),
             ("--pinnedpubkey", pinnedpubkey != nil), ("--tlsv1.2 or --tlsv1.3", lowestTLS != nil),
             ("--unix-socket", unixSocket != nil), ("--connect-to", !connectTo.isEmpty), ("--resolve", !resolve.isEmpty),
-            ("--noproxy", noproxy != nil), ("--tls-max", highestTLS != nil), ("-4 or -6", family != nil),
+            ("--noproxy", noproxy != nil && namesProxy), ("--tls-max", highestTLS != nil), ("-4 or -6", family != nil),
         ]
         return options.first { $0.isWritten }?.name
     }

@@ -10,18 +10,20 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     )
     public var cacert: String?
 
-    /// The time a connection may take; nil for the transport's own.
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The time a connection may take, name and TLS included. Default: 10.", valueName: "S"),
-        transform: Seconds.parsePositive
+        help: ArgumentHelp("The time a connection may take, name and TLS included. 0 and default: 10.", valueName: "S"),
+        transform: Seconds.parse
     )
-    public var connectTimeout: Seconds?
+    var connectTimeout: Seconds?
 
     @Option(
         name: [.customShort("x"), .customLong("proxy")],
         help: ArgumentHelp(
-            "An http, https, socks4, socks4a, socks5 or socks5h proxy; HOST:PORT is an http one. The environment's proxies are not used.",
+            """
+            An http, https, socks4, socks4a, socks5 or socks5h proxy; HOST:PORT is an http one. The environment's proxies \
+            are not used, and an empty text is none either.
+            """,
             valueName: "URL"
         )
     )
@@ -111,8 +113,14 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     /// Creates the options that say nothing.
     public init() {}
 
+    /// The time a connection may take; nil for the transport's own, which 0 is to curl too.
+    public var connectionTime: Duration? { connectTimeout.flatMap { $0.duration > .zero ? $0.duration : nil } }
+
     /// The option that names the proxy.
     public var proxyOption: String { proxyVariable == nil ? "--proxy" : "--proxy-env" }
+
+    /// Whether a proxy is named; with an empty text none is, as in curl.
+    var namesProxy: Bool { proxyVariable != nil || !(proxy ?? "").isEmpty }
 
     /// Sets what the options say.
     ///
@@ -122,12 +130,11 @@ public struct NetworkOptions: ParsableArguments, Sendable {
             try RequestInput.checkReadable(cacert)
             configuration.caFile = cacert
         }
-        if let connectTimeout { configuration.connectTimeout = connectTimeout.duration }
+        if let connectionTime { configuration.connectTimeout = connectionTime }
         try applyTargets(to: &configuration)
+        // Without a proxy all hosts are reached without one, whatever --noproxy says.
         if let proxy = try proxyURL() {
             configuration.proxy = .url(proxy, except: hostsWithoutProxy)
-        } else if noproxy != nil {
-            throw InvalidOption("--noproxy belongs to --proxy or --proxy-env")
         }
         if let problem = configuration.problem { throw InvalidOption("the connection: \(problem)") }
     }
@@ -149,6 +156,7 @@ public struct NetworkOptions: ParsableArguments, Sendable {
     }
 
     private func plainProxyURL() throws(InvalidOption) -> String? {
+        guard namesProxy else { return nil }
         guard let proxyVariable else {
             return try proxy.map { url throws(InvalidOption) in try RequestInput.proxy(url) }
         }

@@ -131,6 +131,9 @@ public enum RequestInput {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// A URL as it was written, without user and password.
+    public static func withoutUser(_ url: String) -> String { splitUser(url).url }
+
     /// Takes user and password out of a URL.
     private static func splitUser(_ url: String) -> (url: String, user: Substring?) {
         let bytes = url.utf8

@@ -61,7 +61,7 @@ public enum StandardInput {
         defer { if path != "-" { close(descriptor) } }
         let name = path == "-" ? "standard input" : path
         let bytes = try FileDescriptor.read(descriptor, upTo: limit, name: name)
-        guard bytes.count <= limit else { throw FileError("read into memory", name, code: EFBIG) }
+        guard bytes.count <= limit else { throw FileError(name, isLargerThan: limit) }
         return bytes
     }
 }

@@ -59,7 +59,7 @@ public struct WriteOutFormat: Sendable, Hashable {
             case .unknown(let name):
                 let shown = Masking.printable(name, limit: 100)
                 add(
-                    WriteOutVariable.ofCurlAlone.contains(name)
+                    WriteOutVariable.ofCurlAlone.contains(name.lowercased())
                         ? "http-recover: the --write-out variable '\(shown)' is curl's and is not offered here\n"
                         : "http-recover: unknown --write-out variable: '\(shown)'\n",
                     to: .errors
@@ -113,11 +113,12 @@ public struct WriteOutFormat: Sendable, Hashable {
         }
 
         private static func piece(named name: String) -> Piece {
-            switch name {
+            // As in curl, capitals mean nothing here.
+            switch name.lowercased() {
             case "stderr": .destination(.errors)
             case "stdout": .destination(.output)
             case "onerror": .onError
-            default: WriteOutVariable(rawValue: name).map { .variable($0) } ?? .unknown(name)
+            case let known: WriteOutVariable(rawValue: known).map { .variable($0) } ?? .unknown(name)
             }
         }
 

@@ -21,7 +21,7 @@ public struct WriteOutValues: Sendable {
     /// How long the last attempt took, where nothing was measured.
     public var elapsed: Duration?
 
-    /// The URL that the call began with; nil if it is that of the last request.
+    /// The URL that the call began with, as it was written; nil if it is that of the last request.
     public var asked: String?
 
     /// How many redirects were followed.

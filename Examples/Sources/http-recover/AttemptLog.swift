@@ -20,6 +20,17 @@ final class AttemptLog: ClientLayer {
 
         var metrics: History.AttemptMetrics? { report?.metrics ?? failureMetrics }
         var target: HTTPRequest? { head.flatMap { Redirects.target(of: $0, from: request) } }
+
+        /// Where the answer redirects to; what is no URL of a request stands as it came, as curl writes it.
+        var redirectURL: String {
+            guard let head, (300..<400).contains(head.status.code),
+                let location = head.headerFields[values: .location].first
+            else { return "" }
+            // Whatever its number: those are told too that are not followed.
+            let redirect = HTTPResponse(status: .found, headerFields: [.location: location])
+            guard let target = Redirects.target(of: redirect, from: request) else { return location }
+            return AttemptLog.url(target) + location[(location.firstIndex(of: "#") ?? location.endIndex)...]
+        }
     }
 
     init(_ time: TimeSource) {
@@ -106,8 +117,7 @@ final class AttemptLog: ClientLayer {
         values.retries = max(0, attempts.count - 1 - hops.count)
         values.redirects = hops.count
         values.redirected = hops.reduce(.zero) { $0 + $1.start.duration(to: $1.end ?? $1.start) }
-        values.asked = Self.url(request)
-        values.redirectURL = last?.target.map(Self.url) ?? ""
+        values.redirectURL = last?.redirectURL ?? ""
         values.referer = sent.headerFields[.referer] ?? ""
         return values
     }

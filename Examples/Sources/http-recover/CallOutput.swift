@@ -24,8 +24,6 @@ final class CallOutput: ByteSink {
     let file: (any FileSink)?
     /// Whether standard output gets what comes.
     let isShown: Bool
-    /// The path of the file; nil for none.
-    let path: String?
     /// How many bytes an earlier download has left in the file.
     let kept: Int64
 
@@ -36,9 +34,12 @@ final class CallOutput: ByteSink {
     private let body: any ByteSink
     private let state = Locked(State())
 
+    /// A head, and the version of HTTP that it came by.
+    private typealias Head = (head: HTTPResponse, version: String)
+
     private struct State {
         /// The heads as they came: those of redirects that were followed, and that of the answer.
-        var heads: [(head: HTTPResponse, version: String)] = []
+        var heads: [Head] = []
         /// Whether another is to come behind the last of them.
         var isFollowed = true
         /// Whether the head is to be written before what comes next.
@@ -62,7 +63,6 @@ final class CallOutput: ByteSink {
     init(_ place: BodyPlace, file: (any FileSink)?, kept: Int64, parts: Parts, output: StandardOutput) {
         self.file = file
         self.kept = kept
-        path = if case .file(let name) = place { name } else { nil }
         self.parts = parts
         isShown = place == .standardOutput
         let none: any ByteSink = DiscardingSink()
@@ -94,8 +94,10 @@ final class CallOutput: ByteSink {
     }
 
     /// The heads as they came: those of redirects that were followed, and that of the answer.
-    var headBytes: [UInt8] {
-        state.withLock { $0.heads }.flatMap { HeadText.bytes($0.head, version: $0.version) }
+    var headBytes: [UInt8] { Self.bytes(state.withLock { $0.heads }) }
+
+    private static func bytes(_ heads: some Sequence<Head>) -> [UInt8] {
+        heads.flatMap { HeadText.bytes($0.head, version: $0.version) }
     }
 
     var mayGetStuck: Bool { body.mayGetStuck }
@@ -103,7 +105,15 @@ final class CallOutput: ByteSink {
     /// Whether nothing of an answer has gone out that cannot be taken back.
     var canRestart: Bool { isShown ? !state.withLock { $0.hasWritten } : body.canRestart }
 
+    /// Whether the file stays as it is: nothing has changed, says a 304, and brings no body.
+    ///
+    /// A head that stands before bodies is written all the same.
+    private var leavesFile: Bool {
+        file != nil && !parts.showsHead && state.withLock { $0.heads.last?.head.status.code == 304 }
+    }
+
     func restart() throws -> Bool {
+        if leavesFile { return true }
         guard try isShown ? canRestart : body.restart() else { return false }
         state.withLock { $0.isHeadDue = parts.showsHead }
         if parts.writesAtOnce { try writeHead() }
@@ -121,7 +131,7 @@ final class CallOutput: ByteSink {
     func finish() async throws {
         try await perform(on: thread, within: timeAtLast) {
             try self.writeHead()
-            try self.file?.commit()
+            if self.leavesFile { self.file?.abandon() } else { try self.file?.commit() }
         }
     }
 
@@ -148,11 +158,21 @@ final class CallOutput: ByteSink {
     }
 
     /// Writes what has come of an answer that broke off before any of it was written, for a call that ends with that.
-    func showRemainder() async throws {
-        guard let held = state.withLock({ $0.hasWritten ? nil : $0.held }) else { return }
+    ///
+    /// If there is no answer, it is the heads of the redirects that led to it.
+    ///
+    /// - Parameter limit: The most bytes of a body.
+    func showRemainder(limit: Int) async throws {
+        let (hasWritten, held, heads) = state.withLock { state in
+            (state.hasWritten, state.held, state.heads.dropLast(state.isFollowed ? 0 : 1))
+        }
+        if hasWritten { return }
+        let redirects = isShown && parts.showsHead ? Self.bytes(heads) : []
+        guard held != nil || !redirects.isEmpty else { return }
         // An interruption does not take away what has come.
         try await perform(on: thread, leaving: !Task.isCancelled, within: timeAtLast) {
-            try self.write(held.remainder[...])
+            if let held { return try self.write(held.remainder.prefix(limit)) }
+            try self.body.write(redirects[...])
         }
     }
 

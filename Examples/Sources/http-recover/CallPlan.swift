@@ -8,6 +8,8 @@ import HTTPTypes
 struct CallPlan: Sendable {
     /// The requests of one round.
     let requests: [HTTPRequest]
+    /// Their URLs as they were written, without user and password.
+    let asked: [String]
     /// The body of each.
     let body: MessageBody?
     /// How often each request is sent.
@@ -54,7 +56,7 @@ struct CallPlan: Sendable {
         func name(_ option: String, _ value: Seconds?, _ key: String) -> String {
             value == nil && recovery.policy != nil ? "The policy's \(key)" : option
         }
-        let deadline = name("--deadline", recovery.deadline, "deadline_s")
+        let deadline = name("--deadline", recovery.callTime, "deadline_s")
         let attempt = name("--attempt-timeout", recovery.attemptTimeout, "attempt_timeout_s")
         let idleness = name("--idle-timeout", recovery.idleTimeout, "idle_timeout_s")
         return [
@@ -106,9 +108,10 @@ struct CallPlan: Sendable {
         if outputs.resumes, settings.hedging != nil { throw InvalidOption("-C and --hedge contradict each other") }
         self.measures = command.report.timings || command.report.writeOut != nil
         self.writeOut = try command.report.writeOut.map { text in try RequestInput.format(text) }
+        var transport: TransportPlan
         switch command.connection.transport {
-        case .curl: self.transport = .curl(try Self.curl(command))
-        case .ahc: self.transport = .ahc(try Self.ahc(command, writeOut))
+        case .curl: transport = .curl(try Self.curl(command))
+        case .ahc: transport = .ahc(try Self.ahc(command, writeOut))
         }
 
         let uploads = words.options.count { $0.name == "--upload-file" }
@@ -116,7 +119,12 @@ struct CallPlan: Sendable {
             throw InvalidOption("-T sends one file to one URL; run the program once for each")
         }
         let content = try RequestContent(command.content, words)
-        let fields = try command.fields.fields(content: content)
+        if content.body != nil, command.fields.range != nil {
+            throw InvalidOption("-r asks for a part of an answer; -H 'Content-Range: …' says which part a body is")
+        }
+        let (fields, leftOut) = try command.fields.fields(content: content)
+        if leftOut.contains(.acceptEncoding) { transport.leaveBodiesEncoded() }
+        self.transport = transport
         if command.recovery.idempotencyKey != .none, fields.contains(.idempotencyKey) {
             throw InvalidOption("--idempotency-key and a header field Idempotency-Key contradict each other")
         }
@@ -136,6 +144,7 @@ struct CallPlan: Sendable {
             requests.append(try RequestInput.request(url: content.url(place), method: method, fields: fields))
         }
         self.requests = requests
+        self.asked = command.urls.map { RequestInput.withoutUser(content.url($0)) }
         self.tokens = try TokenPlan(command.tokens, requests: requests)
         if tokens != nil, fields.contains(.authorization) {
             throw InvalidOption("--token-file and a header field Authorization (-u) contradict each other")
@@ -169,6 +178,7 @@ struct CallPlan: Sendable {
             ("--concurrency", command.calls.concurrency, 1...10_000),
             ("--budget-burst", command.recovery.budgetBurst ?? 0, 0...largestBurst),
             ("--max-body", command.outputs.maxBody ?? 0, 0...Int.max),
+            ("--max-filesize", command.outputs.maxFilesize ?? 0, 0...Int.max),
         ]
         for (name, number, range) in numbers where !range.contains(number) {
             let bound =
@@ -179,8 +189,8 @@ struct CallPlan: Sendable {
             throw InvalidOption("--record and --no-recovery contradict each other: nothing is decided without recovery")
         }
         try command.recovery.check()
-        if command.target.maxRedirs != nil, !command.target.location {
-            throw InvalidOption("--max-redirs belongs to --location")
+        if command.outputs.maxBody != nil, command.outputs.maxFilesize != nil {
+            throw InvalidOption("--max-filesize is --max-body: write one of them")
         }
         guard (0...1).contains(command.recovery.budgetRatio ?? 0) else {
             throw InvalidOption("--budget-ratio: write a number from 0 to 1")
@@ -222,7 +232,7 @@ struct CallPlan: Sendable {
         configuration.reportsMetrics = needsMetrics(command)
         configuration.maxConnectionsPerOrigin = max(64, command.calls.concurrency)
         configuration.isCertificateVerificationDisabled = options.insecure
-        if let limit = network.connectTimeout { configuration.connectTimeout = limit.duration }
+        if let limit = network.connectionTime { configuration.connectTimeout = limit }
         // It offers HTTP/2 by itself.
         if options.version == .http1 { configuration.httpVersion = .http1 }
         if let file = network.cacert {

@@ -60,6 +60,18 @@ enum TransportPlan: Sendable {
         }
     }
 
+    /// Asks for no compressed answers, and decodes none.
+    mutating func leaveBodiesEncoded() {
+        switch self {
+        case .curl(var configuration):
+            configuration.decompresses = false
+            self = .curl(configuration)
+        case .ahc(var configuration):
+            configuration.decompresses = false
+            self = .ahc(configuration)
+        }
+    }
+
     /// The transport.
     func makeTransport() -> any HTTPTransport {
         switch self {

@@ -10,8 +10,15 @@ final class Deliveries: Sendable {
     private struct Call {
         let output: CallOutput
         let download: RecoveringClient.Download
+        /// The most bytes of a body; nil for no limit.
+        let limit: Int?
         /// How long the beginning of a body is held; nil for not at all.
         let holdsFor: Duration?
+
+        /// Whether a body is to be held; one that is too long is not taken at all, as curl does it.
+        func holds(_ body: MessageBody) -> Bool {
+            body.bytesInMemory == nil && (body.length ?? 0) <= limit ?? .max
+        }
     }
 
     private let followsRedirects: Bool
@@ -36,7 +43,7 @@ final class Deliveries: Sendable {
             resumes: resumes,
             continuingAt: output.kept
         ) { follows && Redirects.isRedirect($0) }
-        calls.withLock { $0[number] = Call(output: output, download: download, holdsFor: time) }
+        calls.withLock { $0[number] = Call(output: output, download: download, limit: limit, holdsFor: time) }
     }
 
     /// Ends a call.
@@ -88,7 +95,7 @@ final class Deliveries: Sendable {
             let isFollowed =
                 deliveries.followsRedirects && Redirects.isRedirect(response) && !response.outcome.isFailure
             var held: HeldBody?
-            if let time = call.holdsFor, !response.outcome.isFailure, !isFollowed, response.body.bytesInMemory == nil {
+            if let time = call.holdsFor, !response.outcome.isFailure, !isFollowed, call.holds(response.body) {
                 let body = HeldBody(response.body, for: time)
                 response.body = body.body
                 held = body

@@ -63,7 +63,9 @@ enum HelpText {
         num_retries, http_version, remote_ip, remote_port, local_ip, local_port, url, url_effective, redirect_url, referer, \
         urlnum, content_type, method, scheme, filename_effective, errormsg, exitcode, header_json, json, as %{NAME}; \
         %header{NAME}; %{stderr} and %{stdout} say where the rest goes, and %{onerror} that it is for failed calls alone. \
-        They are about the last attempt; size_download is the body as it came, before it was decompressed.
+        They are about the last attempt; size_download is the body as it came, before it was decompressed. url is the \
+        URL as it was written, url_effective what was asked for last: both without user and password, and the second \
+        without a fragment and the segments . and .. of the path.
 
         POLICIES. --policy reads a JSON object with the options of "http-recover simulate" but "provider", such as {"preset": "batch", \
         "breaker": {"failures": 5}}; a preset has all that is absent, each value of a group too, and without one the program's defaults do. An option on \
@@ -93,7 +95,8 @@ enum HelpText {
         -s is --quiet and leaves out errors too, unless with -S. -i writes heads before bodies, -D to a file.
 
         REDIRECTS. With --location, credentials are not sent to another server, a body neither, and https is not left \
-        for http. Each hop has its own attempts.
+        for http. Each hop has its own attempts. After a 303, and a 301 or 302 that answers a POST, the method is GET, \
+        also in place of that of -X, which curl keeps; 300, 305 and 306 are not followed.
 
         EXAMPLES
           http-recover https://api.example.com/items

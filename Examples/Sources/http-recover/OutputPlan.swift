@@ -54,7 +54,7 @@ struct OutputPlan: Sendable {
             writesAtOnce: writesAtOnce,
             resumes: resumes
         )
-        maxBody = options.maxBody
+        maxBody = options.bodyLimit
         makesDirectories = options.createDirs
         if let offset = options.continueAt {
             guard offset == "-" else { throw InvalidOption("-C: write -C -, which goes on where the file ends") }

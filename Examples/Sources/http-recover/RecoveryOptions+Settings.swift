@@ -27,7 +27,7 @@ extension RecoveryOptions {
     func settings(_ policy: PolicyFile?) -> RecoveringClient.Settings {
         var settings = policy?.settings ?? .ofProgram
         if let attempts = maxAttempts ?? retry.map({ $0 + 1 }) { settings.maxAttempts = attempts }
-        if let deadline { settings.deadline = deadline.duration }
+        if let time = callTime?.duration { settings.deadline = time > .zero ? time : nil }
         if let attemptTimeout { settings.attemptTimeout = attemptTimeout.duration }
         if let idleTimeout { settings.idleTimeout = idleTimeout.duration }
         if let maxWait { (settings.maxWait, settings.longestLockout) = (maxWait.duration, maxWait.duration) }

@@ -45,12 +45,19 @@ struct RecoveryOptions: ParsableArguments {
     var retryMaxTime: Seconds?
 
     @Option(
-        name: [.customLong("deadline"), .customShort("m"), .customLong("max-time")],
         parsing: .unconditional,
         help: ArgumentHelp("The time a call may take, with everything. Default: no limit.", valueName: "S"),
         transform: Seconds.parsePositive
     )
     var deadline: Seconds?
+
+    @Option(
+        name: [.customShort("m"), .customLong("max-time")],
+        parsing: .unconditional,
+        help: ArgumentHelp("The same as --deadline; 0 is no limit.", valueName: "S"),
+        transform: Seconds.parse
+    )
+    var maxTime: Seconds?
 
     @Option(
         parsing: .unconditional,
@@ -140,6 +147,9 @@ struct RecoveryOptions: ParsableArguments {
     @Option(help: "Whose errors to expect.")
     var provider = ProviderChoice.http
 
+    /// The time that a call may take, by either name; 0 for no limit, nil if nothing is said.
+    var callTime: Seconds? { deadline ?? maxTime }
+
     /// The time for retries; nil for no limit, which 0 is too.
     var retryTime: Duration? { retryMaxTime.flatMap { $0.duration > .zero ? $0.duration : nil } }
 
@@ -147,6 +157,9 @@ struct RecoveryOptions: ParsableArguments {
     func check() throws(InvalidOption) {
         if maxAttempts != nil, retry != nil {
             throw InvalidOption("--retry N is --max-attempts N+1: write one of them")
+        }
+        if deadline != nil, maxTime != nil {
+            throw InvalidOption("-m is --deadline: write one of them")
         }
         if retryDelay != nil, backoff != nil {
             throw InvalidOption("--retry-delay and --backoff contradict each other")

@@ -28,6 +28,8 @@ final class Runner: Sendable {
     private let store: any RecoveryStore
     /// What is to be ended before the program is, if tokens are renewed.
     private let ending = Locked<RenewalEnding?>(nil)
+    /// The calls for which a renewal was made.
+    private let renewed = Locked<Set<Int>>([])
     /// Until when the call may take that was begun last.
     private let deadline = Locked<TimeSource.Instant?>(nil)
 
@@ -77,7 +79,7 @@ final class Runner: Sendable {
             self.ending.withLock { $0 = ending }
         }
         let client = makeClient(transport, runtime, tokens)
-        runtime.events.observe { [log, summary, terminal, progress] event in
+        runtime.events.observe { [log, summary, terminal, progress, renewed] event in
             if let notice = StoreNotice.line(event) { return terminal.tell(notice) }
             // What is done for a call, as a renewal is, appears under its number; its end is not the call's.
             var event = event
@@ -85,6 +87,7 @@ final class Runner: Sendable {
                 if case .done = event.kind { return }
                 event.call = call
             }
+            if case .refresh = event.kind { renewed.withLock { _ = $0.insert(event.call) } }
             log.write(event)
             timeline?.note(event)
             progress.note(event)
@@ -199,14 +202,36 @@ final class Runner: Sendable {
             if heads != nil || plan.outputs.showsHeadsAlone { result.heads = place.headBytes }
         } catch {
             result = CallResult(exit: .badInput, message: ["\(error)"])
+            tellOfEnd(index + 1, of: request, to: client.runtime.events)
+            if let attempts { result = told(result, by: attempts, about: request, nil, number: index) }
         }
         await results.finish(index, result)
+    }
+
+    /// Tells those who watch of the end of a call for which nothing could be sent, as the client does of others.
+    private func tellOfEnd(_ number: Int, of request: HTTPRequest, to events: RecoveryEvent.Hub) {
+        let outcome = Outcome(.misconfigured, processed: .no, remedies: [.fixRequest])
+        let kinds: [RecoveryEvent.Kind] = [
+            .givingUp(outcome, reason: .notRecoverable, retryAfter: nil, until: nil),
+            .done(.failed, attempts: 0, waited: .zero, elapsed: .zero),
+        ]
+        for kind in kinds {
+            events.emit(
+                RecoveryEvent(
+                    call: number,
+                    method: request.method.rawValue,
+                    url: request.redactedURL,
+                    time: time.now,
+                    kind: kind
+                )
+            )
+        }
     }
 
     /// Writes what has come of an answer that broke off.
     private func showRemainder(of place: CallOutput, _ result: inout CallResult) async {
         do {
-            try await place.showRemainder()
+            try await place.showRemainder(limit: plan.outputs.maxBody ?? .max)
         } catch let error as FileError where error.code == EPIPE {
             result.isUnread = true
         } catch is BlockingWork.TimedOut {
@@ -254,7 +279,7 @@ final class Runner: Sendable {
             let loss = await place.show(error.response, limit: plan.outputs.maxBody ?? .max)
             // Who stops reading, as `head` does, knows it and needs no message.
             let isUnread = error.outcome.transportError?.code == .outputClosed
-            let renewal = renewal(behind: error)
+            let renewal = renewal(behind: error, of: options.callID)
             var lines: [ScreenText] = []
             if !isUnread {
                 let subject = renewal ?? name
@@ -264,6 +289,8 @@ final class Runner: Sendable {
                     lines.append(
                         "The token was to be renewed since \(name, limit: 300) was answered with HTTP \(status)."
                     )
+                } else if renewal == nil, error.reason == .repairFailed, await plan.tokens?.cannotRenew == true {
+                    lines.append("The token file has no refresh_token to renew it with.")
                 }
             }
             return CallResult(
@@ -282,16 +309,18 @@ final class Runner: Sendable {
             return CallResult(exit: .badInput, message: ["\(error)"])
         } catch let error as FileError where error.code == EPIPE {
             return CallResult(exit: .transferFailed, isUnread: true)
+        } catch let error as FileError where plan.outputs.parts.isHeadOnly {
+            return CallResult(exit: .badInput, message: ["\(error)"])
         } catch {
             return CallResult(exit: .transferFailed, message: ["\(name): \(error)"])
         }
     }
 
     /// The renewal that a call has failed with, as it was sent; nil if it has failed with something else.
-    private func renewal(behind error: RecoveryError) -> String? {
-        guard let endpoint = plan.tokens?.endpoint, error.reason == .repairFailed || error.cause is RecoveryError else {
-            return nil
-        }
+    private func renewal(behind error: RecoveryError, of call: Int?) -> String? {
+        guard let endpoint = plan.tokens?.endpoint, error.reason == .repairFailed || error.cause is RecoveryError,
+            let call, renewed.withLock({ $0.contains(call) })
+        else { return nil }
         return "POST \(endpoint.url)"
     }
 
@@ -306,7 +335,9 @@ final class Runner: Sendable {
 
     /// What a failure means for the program; as in curl, the end of the time for retries is no failure of its own.
     private func exit(_ error: RecoveryError) -> ExitStatus {
-        plan.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
+        // Heads by themselves are no body of a transfer.
+        if plan.outputs.parts.isHeadOnly, error.outcome.transportError?.code == .outputFailed { return .badInput }
+        return plan.retriesEndFirst && [.deadlineWouldPass, .deadlinePassed].contains(error.reason)
             ? .ofRequest(error.outcome) : .ofRequest(error)
     }
 
@@ -315,7 +346,7 @@ final class Runner: Sendable {
         _ result: CallResult,
         by attempts: AttemptLog,
         about request: HTTPRequest,
-        _ place: CallOutput,
+        _ place: CallOutput?,
         number: Int
     ) -> CallResult {
         var result = result
@@ -324,9 +355,10 @@ final class Runner: Sendable {
         }
         if let format = plan.writeOut {
             var values = attempts.values(of: request, answer: result.head, followsRedirects: plan.followsRedirects)
-            values.headBytes = place.headBytes.count
-            values.fileName = place.path ?? ""
+            values.headBytes = place?.headBytes.count ?? 0
+            values.fileName = plan.outputs.places[number % plan.outputs.places.count].path ?? ""
             values.number = number % plan.requests.count
+            values.asked = plan.asked[values.number]
             values.exitCode = result.exit.rawValue
             values.errorMessage = result.message.first?.description ?? ""
             result.written = format.parts(values)

@@ -64,6 +64,14 @@ struct TokenPlan: Sendable {
         Secret(try Environment.text(name, for: "--client-secret-env"))
     }
 
+    /// Whether tokens would be renewed, if the file held something to do it with.
+    var cannotRenew: Bool {
+        get async {
+            guard endpoint != nil, let stored = try? await CheckedTokenStore(path: file).read() else { return false }
+            return stored.credentials.refreshToken == nil
+        }
+    }
+
     /// The manager of the tokens.
     ///
     /// - Parameter client: Sends the renewals; it must not renew by itself.

@@ -60,6 +60,6 @@ do {
 } catch let error as InvalidOption {
     Program.refuse(ValidationError(error.description), by: HTTPRecoverCommand.self)
 } catch {
-    Terminal().write("http-recover: \(error)")
+    if !command.report.isSilent { Terminal().write("http-recover: \(error)") }
     Program.exit(.badInput)
 }

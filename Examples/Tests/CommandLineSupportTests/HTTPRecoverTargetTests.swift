@@ -42,7 +42,7 @@ struct HTTPRecoverTargetTests {
         ["--connect-to", "a:1:b"], ["--connect-to", "a:x:b:1"], ["--resolve", "a:1"], ["--resolve", "a:x:b"],
         ["--resolve", "a:80:127.0.0.1,127.0.0.2"],
         ["--pinnedpubkey", "nonsense"], ["--pinnedpubkey", "sha256//AAAA"], ["--pinnedpubkey", ""],
-        ["--key-pass-env", "HOME"], ["--noproxy", "a"], ["--tlsv1.2", "--tlsv1.3"],
+        ["--key-pass-env", "HOME"], ["--tlsv1.2", "--tlsv1.3"],
         ["--unix-socket", String(repeating: "x", count: 200)],
     ])
     func whatCannotBeMeantIsRefused(arguments: [String]) async throws {

@@ -136,6 +136,12 @@ struct RequestInputTests {
         #expect(try RequestInput.proxy(url) == url)
     }
 
+    /// What does not end is told with the limit.
+    @Test func whatIsTooLargeForMemoryIsRefused() {
+        let error = #expect(throws: FileError.self) { try RequestInput.bytes(ofFile: "/dev/zero", limit: 1 << 20) }
+        #expect(error?.description == "/dev/zero cannot be read into memory: it is larger than 1 MiB")
+    }
+
     /// As in curl.
     @Test func aProxyWithoutASchemeIsAnHTTPProxy() throws {
         #expect(try RequestInput.proxy("h:3128") == "http://h:3128")

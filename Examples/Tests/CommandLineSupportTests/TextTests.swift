@@ -76,6 +76,18 @@ struct TextTests {
         #expect(lines.allSatisfy { !$0.isEmpty && !$0.contains("_") })
     }
 
+    /// Another authority helps where none is known, and not where the key is another.
+    @Test(arguments: [
+        ("SSL public key does not match pinned public key", "--pinnedpubkey says which keys are accepted."),
+        ("unable to get local issuer certificate", "--cacert FILE trusts another authority."),
+    ])
+    func aCertificateThatIsRejected(message: String, advice: String) {
+        var outcome = Outcome(.transport)
+        outcome.transportError = TransportError(.certificateRejected, .neverSent, message: message)
+        let error = RecoveryError(outcome: outcome, reason: .notRecoverable)
+        #expect(FailureText.lines(error, request: "GET https://h/", now: .system()).last == advice)
+    }
+
     @Test func theStatusLineCountsDown() {
         let now = TimeSource.Instant(sinceStart: .seconds(10))
         let waiting = Progress.Activity.waiting(reason: .accountLocked, until: now.advanced(by: .milliseconds(61_200)))

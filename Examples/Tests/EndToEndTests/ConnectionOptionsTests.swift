@@ -75,7 +75,7 @@ struct ConnectionOptionsTests {
         for (options, word) in [
             (["--cert", "/nonexistent/c.pem"], "/nonexistent/c.pem"),
             (["--cacert", "/nonexistent"], "/nonexistent"),
-            (["--key", "/dev/null"], "--cert"), (["--noproxy", "a"], "--proxy"), (["-U", "a:b"], "--proxy"),
+            (["--key", "/dev/null"], "--cert"), (["-U", "a:b"], "--proxy"),
             (["--proxy", "http://a:1", "--proxy-env", "HOME"], "contradict"),
             (["--resolve", "a"], "HOST:PORT:ADDRESS"),
         ] {

@@ -55,6 +55,7 @@ extension CurlHabit {
             ["-G", "-d", "a=1", "-d", "b=2", "URL/x?q=1#part"],
             wire: ["GET /x?q=1&a=1&b=2 ", "!content-type"]
         ),
+        CurlHabit("-G", ["-G", "-d", "@FILE", "-d", "a=1", "URL/x"], wire: ["GET /x?filecontent&a=1 "]),
         CurlHabit("-G", ["-GI", "-d", "a=1", "URL/x"], wire: ["HEAD /x?a=1 "]),
         CurlHabit("-G", ["-G", "-XDELETE", "--data-urlencode", "a=b c", "URL/x?"], wire: ["DELETE /x?a=b+c "]),
         CurlHabit(
@@ -86,6 +87,9 @@ extension CurlHabit {
             ]
         ),
         CurlHabit("-F @", ["-F", "f=@FILE;filename=n.jpeg", "URL/x"], wire: ["Content-Type: image/jpeg\r\n"]),
+        CurlHabit("-F @", ["-F", "f=@FILE;filename=Report", "URL/x"], wire: ["Content-Type: text/plain\r\n"]),
+        CurlHabit("-F @", ["-F", "f=@HEADERS;filename=Report", "URL/x"], wire: ["application/octet-stream\r\n"]),
+        CurlHabit("-F", ["-F", "a=b;filename=x.gif", "URL/x"], wire: ["Content-Type: image/gif\r\n"]),
         CurlHabit("-F <", ["-F", "f=<FILE", "URL/x"], wire: ["name=\"f\"\r\n\r\n\(file)\r\n--"]),
         CurlHabit(
             "--form-string",
@@ -97,7 +101,17 @@ extension CurlHabit {
             ["-H", "Content-Type: multipart/form-data", "-F", "a=b", "URL/x"],
             wire: ["; boundary=---", "\r\n\r\nb\r\n"]
         ),
+        CurlHabit(
+            "-F",
+            ["-H", "Content-Type: application/x-custom", "-F", "a=b", "URL/x"],
+            wire: ["content-type: application/x-custom; boundary=---", "\r\n\r\nb\r\n"],
+            difference: "curl calls the parts attachments then."
+        ),
         CurlHabit("-T", ["-T", "FILE", "URL/dir/"], wire: ["PUT /dir/file.txt ", "!content-type", "\r\n\r\n\(file)"]),
+        CurlHabit("-T", ["-T", "FILE", "URL"], wire: ["PUT /file.txt "]),
+        CurlHabit("-T", ["-T", "FILE", "URL?x=1/"], wire: ["PUT /file.txt?x=1/ "]),
+        CurlHabit("-T", ["-T", "FILE", "URL/dir/?x=1#part"], wire: ["PUT /dir/file.txt?x=1 "]),
+        CurlHabit("-T", ["-T", "FILE", "URL/x?x=1/"], wire: ["PUT /x?x=1/ "]),
         CurlHabit("-T", ["--upload-file", "FILE", "-X", "POST", "URL/x"], wire: ["POST /x ", "\r\n\r\n\(file)"]),
         CurlHabit(
             "-I -d",

@@ -81,12 +81,13 @@ extension CurlHabit {
         CurlHabit("--noproxy", ["-x", "127.0.0.1:1", "--noproxy", "a.test,127.0.0.1", "URL/x"], output: "hello"),
         CurlHabit("--noproxy", ["-x", "127.0.0.1:PORT", "--noproxy", "a.test", "http://h.test/x"], output: "hello"),
         http3,
+        CurlHabit("--noproxy", ["--noproxy", "*", "URL/x"], output: "hello"),
+        CurlHabit("-x", ["-x", "", "--noproxy", "a.test", "URL/x"], output: "hello"),
         CurlHabit(
-            "--noproxy",
-            ["--noproxy", "a.test", "URL/x"],
-            status: 64,
-            requests: 0,
-            difference: "The environment's proxies are not used, so there is nothing to except."
+            "-x",
+            ["--transport", "ahc", "-x", "", "--noproxy", "*", "URL/x"],
+            output: "hello",
+            difference: "curl knows no other transport."
         ),
     ]
 

@@ -23,9 +23,39 @@ extension CurlHabit {
         ),
         CurlHabit("-r", ["-r", "0-3", "URL/x"], wire: ["range: bytes=0-3"]),
         CurlHabit(
+            "-r",
+            ["-T", "FILE", "-r", "0-3", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends all of the file, with a Content-Range."
+        ),
+        CurlHabit(
             "-H",
             ["-H", "Accept:", "-H", "X-E;", "-H", "X-V: 1", "URL/x"],
             wire: ["!accept:", "x-e:\r\n", "x-v: 1"]
+        ),
+        CurlHabit("-H", ["-H", "Accept-Encoding:", "URL/x"], wire: ["!accept-encoding"], output: "hello"),
+        CurlHabit("-H", ["-H", "Accept-Encoding:", "URL/coded"], wire: ["!accept-encoding"], output: "coded"),
+        CurlHabit(
+            "-H",
+            ["--transport", "ahc", "-H", "Accept-Encoding:", "URL/coded"],
+            wire: ["!accept-encoding"],
+            output: "coded",
+            difference: "curl knows no other transport."
+        ),
+        CurlHabit(
+            "-H Host",
+            ["-H", "Host:", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends none, and that is no HTTP/1.1."
+        ),
+        CurlHabit(
+            "-H Content-Length",
+            ["-d", "a", "-H", "Content-Length:", "URL/x"],
+            status: 64,
+            requests: 0,
+            difference: "curl sends none, and nobody knows where the body ends."
         ),
         CurlHabit("-H @", ["-H", "@HEADERS", "URL/x"], wire: ["x-one: 1", "x-two: 2"]),
         CurlHabit(
@@ -47,6 +77,7 @@ extension CurlHabit {
         CurlHabit("-I", ["-I", "URL/x"], wire: ["HEAD /x "], output: head),
         CurlHabit("-I", ["-I", "-X", "GET", "URL/x"], wire: ["GET /x "], output: head),
         CurlHabit("-L", ["-L", "URL/moved"], wire: ["GET /there "], output: "hello", requests: 2),
+        CurlHabit("--max-redirs", ["--max-redirs", "3", "URL/moved"], output: ""),
         CurlHabit(
             "--max-redirs",
             ["-L", "--max-redirs", "0", "URL/moved"],

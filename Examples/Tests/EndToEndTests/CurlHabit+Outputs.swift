@@ -8,6 +8,12 @@ extension CurlHabit {
             output: "HTTP/1.1 302 \r\nLocation: /there\r\nContent-Length: 0\r\n\r\n\(head)hello",
             requests: 2
         ),
+        CurlHabit(
+            "-iL",
+            ["-siL", "--retry", "0", "URL/moved/dead"],
+            output: "HTTP/1.1 302 \r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+            status: 7
+        ),
         CurlHabit("-o", ["-o", "saved", "URL/x"], output: "", files: ["saved": "hello"]),
         CurlHabit("-o", ["-osaved", "URL/404"], output: "", files: ["saved": "none"], status: 22, difference: fails),
         CurlHabit(
@@ -34,6 +40,21 @@ extension CurlHabit {
             files: ["saved": ""],
             status: 22,
             difference: "The body of an error is read to 1 MiB, and no file has a part of one."
+        ),
+        CurlHabit("-o", ["-o", "FILE", "URL/304"], output: "", files: ["file.txt": file]),
+        CurlHabit("-N", ["-No", "FILE", "URL/304"], output: "", files: ["file.txt": file]),
+        CurlHabit(
+            "-C",
+            ["-C", "-", "-o", "FILE", "URL/304"],
+            wire: ["range: bytes=14-"],
+            output: "",
+            files: ["file.txt": file]
+        ),
+        CurlHabit(
+            "-i",
+            ["-io", "FILE", "URL/304"],
+            output: "",
+            files: ["file.txt": "HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n"]
         ),
         CurlHabit("-f", ["-f", "-o", "saved", "URL/404"], output: "", files: ["saved": ""], status: 22),
         CurlHabit(
@@ -109,6 +130,27 @@ extension CurlHabit {
             difference: "curl ends with 63."
         ),
         CurlHabit(
+            "--max-filesize",
+            ["-s", "--max-filesize", "4", "URL/x"],
+            output: "",
+            status: 56,
+            difference: "curl ends with 63."
+        ),
+        CurlHabit(
+            "--max-filesize",
+            ["-sm", "0.5", "--max-filesize", "3", "URL/open"],
+            output: "beg",
+            status: 28,
+            difference: "curl goes by the length that is announced, or ends with 63."
+        ),
+        CurlHabit(
+            "--max-filesize",
+            ["-s", "--transport", "ahc", "--max-filesize", "4", "URL/x"],
+            output: "",
+            status: 56,
+            difference: "curl knows no other transport."
+        ),
+        CurlHabit(
             "-w",
             [
                 "-o", "saved", "-w",
@@ -124,7 +166,20 @@ extension CurlHabit {
         ),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved"]),
         CurlHabit("-w", ["-sw", "%header{x-a}", "URL/twice"], output: "hello1"),
+        CurlHabit("-w", ["-sw", "%{url}", "URL/a/../x#part"]),
+        CurlHabit("-w", ["-sw", "%{url}", "-T", "FILE", "URL"]),
+        CurlHabit(
+            "-w",
+            ["-sw", "%{url}", "http://u:p@127.0.0.1:PORT/x"],
+            wire: ["authorization: basic dTpw"],
+            difference: "curl writes the password too."
+        ),
+        CurlHabit("-w", ["-sw", "%{HTTP_Code}%{STDERR}x%{StdOut}y", "URL/x"], output: "hello200y"),
         CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/on"]),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/ftp"], output: "ftp://h.test/x"),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/user"], output: "http://u:p@h.test/z"),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/moved/part"]),
+        CurlHabit("-w", ["-sw", "%{redirect_url}", "URL/choices"]),
         CurlHabit(
             "-w",
             ["-sw", "%{urlnum} ", "--repeat", "2", "URL/x", "URL/y"],
@@ -138,6 +193,17 @@ extension CurlHabit {
             output: "helloa",
             files: ["saved": ""],
             difference: "It is named as unknown."
+        ),
+        CurlHabit(
+            "-w",
+            [
+                "-sw", "%{http_code} %{exitcode} %{filename_effective} ", "-o", "/nonexistent/x", "-o", "saved",
+                "URL/x", "URL/y",
+            ],
+            output: "000 65 /nonexistent/x 200 0 saved ",
+            files: ["saved": "hello"],
+            status: 65,
+            difference: "curl sends the request, and ends as the last one does."
         ),
         CurlHabit("-w @", ["-w", "@FILE", "URL/x"], output: "hellofilecontent"),
         CurlHabit("-w", ["-w", "%{stdout}a%{stderr}b", "URL/x"], output: "helloa"),
@@ -172,6 +238,7 @@ extension CurlHabit {
             difference: "Braces and brackets in a URL mean nothing."
         ),
         CurlHabit("--max-time", ["--max-time", "0.5", "-s", "URL/hang"], output: "", status: 28),
+        CurlHabit("-m", ["-m", "0", "--connect-timeout", "0", "--max-filesize", "0", "URL/x"], output: "hello"),
         CurlHabit("-m", ["-m", "30", "--connect-timeout", "5", "URL/x"], output: "hello"),
         CurlHabit(
             "--retry",

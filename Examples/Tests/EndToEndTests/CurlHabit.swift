@@ -52,12 +52,20 @@ struct CurlHabit: Sendable, CustomTestStringConvertible {
     static func reply(_ request: FaultServer.Request) -> FaultServer.Reply {
         switch request.path.split(separator: "?").first {
         case "/twice": .answer(headers: [("X-A", "1"), ("X-A", "2")], body: "hello")
+        case "/coded": .answer(headers: [("Content-Encoding", "gzip")], body: "coded")
         case "/404": .answer(404, headers: [("X-A", "1")], body: "none")
+        case "/304": .raw("HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n")
         case "/moved": .answer(302, headers: [("Location", "/there")])
         case "/moved/on": .answer(302, headers: [("Location", "../up?next=https://x.example/")])
+        case "/moved/dead": .answer(302, headers: [("Location", "http://127.0.0.1:1/")])
+        case "/moved/ftp": .answer(302, headers: [("Location", "ftp://h.test/x")])
+        case "/moved/user": .answer(302, headers: [("Location", "http://u:p@h.test/z")])
+        case "/moved/part": .answer(302, headers: [("Location", "/there#part")])
+        case "/choices": .answer(300, headers: [("Location", "/there")])
         case "/long404": .answer(404, body: String(repeating: "x", count: 2 << 20))
         case "/hang": .stall
         case "/begun": .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun").then(.stall)
+        case "/open": .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n").then(.stall)
         case "/busy": .answer(503, body: "busy")
         default:
             request.method == "HEAD"

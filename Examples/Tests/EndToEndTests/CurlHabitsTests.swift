@@ -247,6 +247,14 @@ struct CurlHabitsTests {
         #expect(errors.isEmpty ? end.errors.isEmpty : end.errors.hasPrefix(errors), "\(end.errors)")
     }
 
+    /// Why a redirect is not followed is told as it is.
+    @Test(arguments: [("/moved/user", "a URL with a user name in it"), ("/moved/ftp", "no http or https URL")])
+    func aRedirectThatIsNotFollowed(path: String, reason: String) async throws {
+        let server = try FaultServer { CurlHabit.reply($0) }
+        let end = try await BuiltProgram.run("http-recover", ["-L", "http://\(server.authority)\(path)"])
+        #expect(end.status == 22 && end.errors.contains("The redirect leads to \(reason)"), "\(end.errors)")
+    }
+
     @Test func verboseShowsHeadsWithoutSecrets() async throws {
         let server = try FaultServer(.answer(headers: [("Set-Cookie", "s3cret"), ("Retry-After", "1")], body: "hello"))
         let arguments = ["-v", "-u", "ada:s3cret", "-b", "k=s3cret", "-e", "http://r/s3cret"]
@@ -316,7 +324,8 @@ struct CurlHabitsTests {
         ["-e", ";auto"],
         ["-U", "a:b"], ["--retry", "3", "--max-attempts", "2"], ["--retry", "-1"],
         ["--retry-delay", "1", "--backoff", "1,2"],
-        ["-u", "a:b", "--oauth2-bearer", "t"], ["-T", ""], ["--max-redirs", "3"], ["--connect-timeout", "0"],
+        ["-u", "a:b", "--oauth2-bearer", "t"], ["-T", ""], ["--max-redirs", "3"],
+        ["-m", "1", "--deadline", "1"], ["--max-body", "1", "--max-filesize", "1"], ["--deadline", "0"],
         ["-T", "/dev/null", "-G"], ["-d", "@-", "--data-binary", "@-"], ["-u", "a:\u{1}", "-A", "\u{1}"],
     ])
     func whatContradictsItselfIsRefused(options: [String]) async throws {

@@ -130,7 +130,8 @@ struct OutputTests {
             (["-Z", "-o", "FULL", "-o", "DIR/saved", "URL/x", "URL/404"], 56),
             (["-D", "FULL", "-o", "DIR/saved", "URL/x"], 65), (["-D", "FULL", "-o", "FULL", "URL/404"], 65),
             (["-o", "/nonexistent/x", "URL/x"], 65), (["-o", "/nonexistent/x", "-o", "FULL", "URL/x", "URL/y"], 65),
-            (["URL/x", ">"], 56), (["URL/404", ">"], 22), (["-i", "URL/x", ">"], 56), (["-I", "URL/x", ">"], 56),
+            (["URL/x", ">"], 56), (["URL/404", ">"], 22), (["-i", "URL/x", ">"], 56), (["-I", "URL/x", ">"], 65),
+            (["-I", "-X", "GET", "URL/x", ">"], 65), (["-IN", "URL/x", ">"], 65), (["-I", "-o", "FULL", "URL/x"], 65),
             (["-o", "-", "-o", "-", "URL/x", "URL/y", ">"], 56), (["-D", "-", "-o", "DIR/saved", "URL/404", ">"], 65),
             (["URL/404", "URL/x", ">"], 65), (["-sSfw", "%{http_code}", "URL/404", ">"], 65),
         ] as [([String], Int32)]

@@ -55,6 +55,25 @@ struct ProgramContractTests {
         }
     }
 
+    /// What was never sent is not told of: without a refresh token there is no renewal.
+    @Test(arguments: [#"{"access_token": "old"}"#, "{}"])
+    func aRenewalThatIsNotSent(tokens: String) async throws {
+        let server = try FaultServer { _ in
+            .answer(401, headers: [("WWW-Authenticate", #"Bearer error="invalid_token""#)])
+        }
+        try await withTemporaryDirectory { directory in
+            let file = directory + "/tokens.json"
+            try write(tokens, to: file)
+            let (url, token) = ("http://\(server.authority)/api/items", "http://\(server.authority)/token")
+            let options = ["--token-file", file, "--token-url", token, "--client-id", "cli"]
+            let end = try await BuiltProgram("http-recover", options + [url], in: directory).end()
+            #expect(end.status == 22 && server.receivedRequests.count == 1)
+            #expect(end.errors.hasPrefix("http-recover: GET \(url): HTTP 401"), "\(end.errors)")
+            #expect(end.errors.contains("has no refresh_token"), "\(end.errors)")
+            #expect(!end.errors.contains("POST "), "\(end.errors)")
+        }
+    }
+
     /// It prints a token and nothing else, wherever --json comes from.
     @Test func theTokenAlone() async throws {
         try await OAuthTests.run { bench in

@@ -10,7 +10,8 @@ struct BodyOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The body, or the file that holds it (@- is standard input), sent as it is. The content type is that of a \
-            form unless a header says otherwise. Several of these options are joined with &.
+            form unless a header says otherwise. Several of these options are joined with &. Standard input is read to \
+            its end before anything is sent, at most 256 MiB.
             """,
             valueName: "DATA|@FILE"
         )
@@ -82,7 +83,10 @@ struct BodyOptions: ParsableArguments {
         name: [.customShort("T"), .customLong("upload-file")],
         parsing: .unconditional,
         help: ArgumentHelp(
-            "PUTs a file; - is standard input. A URL that ends with / gets the file's name.",
+            """
+            PUTs a file; - is standard input, which is read to its end first, at most 256 MiB. A URL whose path ends \
+            with /, or is empty, gets the file's name.
+            """,
             valueName: "FILE"
         ),
         completion: .file()

@@ -61,8 +61,8 @@ struct FieldOptions: ParsableArguments {
     )
     var bearer: String?
 
-    /// The fields, with those of the content and the defaults, unless the person says otherwise.
-    func fields(content: RequestContent) throws -> HTTPFields {
+    /// The fields, with those of the content and the defaults unless the person says otherwise, and what is left out.
+    func fields(content: RequestContent) throws -> (fields: HTTPFields, leftOut: Set<HTTPField.Name>) {
         let (sent, isLeftOut) = try HeaderLine.fields(headers, bodyLength: content.body?.length ?? 0)
         var written = sent
         func add(_ name: HTTPField.Name, _ value: String?, _ option: String) throws(InvalidOption) {
@@ -72,7 +72,8 @@ struct FieldOptions: ParsableArguments {
             }
             written[name] = value
         }
-        if let type = written[.contentType], let form = content.contentType, type.hasPrefix("multipart/"),
+        // Whatever a form is called, it cannot be read without that.
+        if let type = written[.contentType], let form = content.contentType, form.hasPrefix("multipart/"),
             !type.contains("boundary="), let boundary = form.split(separator: ";").dropFirst().first
         {
             written[.contentType] = "\(type);\(boundary)"
@@ -105,6 +106,6 @@ struct FieldOptions: ParsableArguments {
             try add(.authorization, "Basic \(Base64.encode(Array(user.utf8)))", "-u")
         }
         try add(.authorization, bearer.map { "Bearer \($0)" }, "--oauth2-bearer")
-        return written
+        return (written, isLeftOut)
     }
 }

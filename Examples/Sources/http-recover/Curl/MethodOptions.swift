@@ -26,7 +26,7 @@ struct MethodOptions: ParsableArguments {
     )
     var location = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The most redirects to follow.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The most redirects to follow with -L.", valueName: "N"))
     var maxRedirs: Int?
 
     @Option(

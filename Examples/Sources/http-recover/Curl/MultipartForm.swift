@@ -99,7 +99,10 @@ private struct FormPart {
         let base = value.split(separator: "/").last.map(String.init) ?? value
         if let file = parameters.fileName ?? (isFile ? base : nil) { head += "; filename=\"\(Self.escaped(file))\"" }
         head += "\r\n"
-        if let type = parameters.type ?? (isFile ? Self.type(of: parameters.fileName ?? value) : nil) {
+        // A name that says nothing about the file leaves that to the file's own.
+        let named = isRead ? nil : parameters.fileName.flatMap { Self.type(of: $0) }
+        let own = isFile ? Self.type(of: value) ?? Self.anyType : nil
+        if let type = parameters.type ?? named ?? own {
             head += "Content-Type: \(type)\r\n"
         }
         self.head = head
@@ -181,15 +184,18 @@ private struct FormPart {
             .replacing("\n", with: "%0A")
     }
 
-    /// What a file is, by its name.
-    private static func type(of file: String) -> String {
+    /// What a file is of which nothing is known.
+    private static let anyType = "application/octet-stream"
+
+    /// What a file is, by its name; nil for one that says nothing about it.
+    private static func type(of file: String) -> String? {
         let types = [
             ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
             ".svg": "image/svg+xml", ".txt": "text/plain", ".htm": "text/html", ".html": "text/html",
             ".pdf": "application/pdf", ".xml": "application/xml",
         ]
         let name = file.lowercased()
-        return types.first { name.hasSuffix($0.key) }?.value ?? "application/octet-stream"
+        return types.first { name.hasSuffix($0.key) }?.value
     }
 }
 

@@ -76,12 +76,17 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Writes no body of an error; the exit status is 22 with and without.")
     var fail = false
 
-    @Option(
-        name: [.customLong("max-body"), .customLong("max-filesize")],
-        parsing: .unconditional,
-        help: ArgumentHelp("The largest body to accept.", valueName: "BYTES")
-    )
+    @Option(parsing: .unconditional, help: ArgumentHelp("The largest body to accept.", valueName: "BYTES"))
     var maxBody: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The same as --max-body; 0 is no limit.", valueName: "BYTES")
+    )
+    var maxFilesize: Int?
+
+    /// The most bytes of a body, by either name; nil for no limit.
+    var bodyLimit: Int? { maxBody ?? maxFilesize.flatMap { $0 > 0 ? $0 : nil } }
 
     /// Where the bodies of the URLs go, in their order.
     ///
@@ -142,4 +147,7 @@ enum BodyPlace: Sendable, Hashable {
     case file(String)
     /// Of several calls the status is enough.
     case nowhere
+
+    /// The path of the file; nil for none.
+    var path: String? { if case .file(let path) = self { path } else { nil } }
 }

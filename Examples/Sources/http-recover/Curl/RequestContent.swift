@@ -42,7 +42,7 @@ struct RequestContent: Sendable {
             queries.append(String(decoding: bytes, as: UTF8.self))
         }
         if options.get {
-            let text = String(decoding: try Self.joined(data), as: UTF8.self)
+            let text = String(decoding: try Self.joined(data, forQuery: true), as: UTF8.self)
             if !text.isEmpty { queries.append(text) }
         } else if !data.isEmpty {
             method = .post
@@ -68,9 +68,15 @@ struct RequestContent: Sendable {
     /// The URL with what the options add to it.
     func url(_ url: String) -> String {
         let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
-        var bare = String(url[..<end])
-        let hasQuery = bare.utf8.contains(UInt8(ascii: "?"))
-        if let fileName, !hasQuery, bare.hasSuffix("/") { bare += fileName }
+        let mark = url[..<end].utf8.firstIndex(of: UInt8(ascii: "?"))
+        let hasQuery = mark != nil
+        var place = String(url[..<(mark ?? end)])
+        if let fileName, let scheme = place.firstRange(of: "://") {
+            // A path that is not written is that of the root.
+            if !place[scheme.upperBound...].utf8.contains(UInt8(ascii: "/")) { place += "/" }
+            if place.hasSuffix("/") { place += fileName }
+        }
+        let bare: String = place + url[(mark ?? end)..<end]
         guard !query.isEmpty else { return bare + url[end...] }
         let ending = bare.utf8.last
         let separator = !hasQuery ? "?" : ending == UInt8(ascii: "?") || ending == UInt8(ascii: "&") ? "" : "&"
@@ -85,7 +91,10 @@ struct RequestContent: Sendable {
         return MessageBody(try joined(data))
     }
 
-    private static func joined(_ data: [(name: String, value: String)]) throws -> [UInt8] {
+    /// The data one behind the other.
+    ///
+    /// - Parameter forQuery: Whether it goes into a query, where the line ends of a text file have no place.
+    private static func joined(_ data: [(name: String, value: String)], forQuery: Bool = false) throws -> [UInt8] {
         var bytes: [UInt8] = []
         for (index, (name, value)) in data.enumerated() {
             // As curl does it, JSON goes on where something ends.
@@ -93,9 +102,12 @@ struct RequestContent: Sendable {
             switch name {
             case "--data-raw": bytes += value.utf8
             case "--data-urlencode": bytes += try encoded(value, for: name)
+            case _ where !value.hasPrefix("@"): bytes += value.utf8
             default:
-                bytes +=
-                    try value.hasPrefix("@") ? RequestInput.bytes(ofFile: String(value.dropFirst())) : Array(value.utf8)
+                let content = try RequestInput.bytes(ofFile: String(value.dropFirst()))
+                // As curl does it; a binary file is what it is.
+                let isText = forQuery && name == "--data"
+                bytes += isText ? content.filter { ![0x00, 0x0a, 0x0d].contains($0) } : content
             }
         }
         return bytes
