@@ -112,6 +112,7 @@ extension CurlHabit {
             ["--connect-to", "h.test:80:127.0.0.1:PORT", "http://h.test/x"],
             wire: ["host: h.test\r\n"]
         ),
+        CurlHabit("--connect-to", ["--connect-to", ":::PORT", "http://127.0.0.1/x"], wire: ["host: 127.0.0.1\r\n"]),
         CurlHabit("-k", ["-k", "--tlsv1.2", "URL/x"], wire: ["GET /x "]),
         CurlHabit("-4", ["-4", "http://localhost:PORT/x"], wire: ["GET /x "]),
         CurlHabit("-6", ["-s6", "--retry", "0", "http://127.0.0.1:PORT/x"], output: "", status: 7, requests: 0),
