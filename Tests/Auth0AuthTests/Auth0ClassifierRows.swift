@@ -260,6 +260,9 @@ extension Auth0ClassifierTests {
         (429, "", nil, .rateLimited, [.wait], .keep),
         (403, error("access_denied", "Global limit has been reached"), nil, .rateLimited, [.wait], .keep),
         (400, error("never_heard_of"), nil, .unknown, [], .keep),
+        // Somebody else has answered: all is kept, and no flow has ended.
+        (400, "<html></html>", .refresh, .unreadable, [], .keep), (403, #"{"err"#, .refresh, .unreadable, [], .keep),
+        (401, "Blocked by policy", .state, .unreadable, [], .keep), (401, "Blocked", nil, .unreadable, [], .keep),
         (403, error("never_heard_of"), .refresh, .unknown, [], .keep),
         (404, error("not_found"), .access, .notFound, [], .keep),
         (

@@ -255,6 +255,23 @@ import Testing
         #expect(classify(status, body, fields: both).traceID == "a0")
     }
 
+    /// A browser is sent back with the tenant's words, one of which may be anything.
+    @Test(arguments: [
+        ("unauthorized", "user%20is%20blocked", Outcome.Kind.accountBlocked, [Outcome.Remedy.contactAdmin]),
+        ("access_denied", "user%20is%20blocked", .accountBlocked, [.contactAdmin]),
+        ("unauthorized", "Not%20on%20weekends", .permissionDenied, [.contactAdmin]),
+        ("access_denied", "User%20did%20not%20authorize%20the%20request", .declined, [.restartFlow]),
+        ("login_required", "Login%20required", .userActionRequired, [.visitProvider]),
+        ("word_of_tomorrow", "x", .unknown, []),
+    ])
+    func aBrowserIsSentBack(word: String, text: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {
+        let location = "https://app/cb?error=\(word)&error_description=\(text)&state=1"
+        let outcome = classify(302, "", path: "/authorize", fields: [.location: location])
+        #expect(outcome.kind == kind && outcome.remedies == remedies, "\(outcome)")
+        #expect(outcome.code == word && outcome.tokenAction == .keep && outcome.processed == .yes)
+        #expect(classify(302, "", path: "/authorize", fields: [.location: "https://app/cb?code=c"]).kind == .ok)
+    }
+
     @Test func aScopeThatIsMissingIsTheRequests() {
         let fields: HTTPFields = [.wwwAuthenticate: #"Bearer error="insufficient_scope", scope="openid""#]
         let outcome = classify(403, "Forbidden", presented: .access, path: "/userinfo", fields: fields)

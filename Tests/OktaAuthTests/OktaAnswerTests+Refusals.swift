@@ -22,6 +22,15 @@ extension OktaAnswerTests {
         quiet("/oauth2/v1/token", #"{"error":"invalid_grant"}"#, .unavailable, [.retry], status: 500),
         quiet("/api/v1/authn", "<html>", .unreadable, status: 403),
         quiet(
+            "/oauth2/v1/authorize",
+            "",
+            .unknown,
+            status: 302,
+            presenting: .code,
+            .get,
+            lines: [("location", "app:/cb?error=word_of_tomorrow&state=s")]
+        ),
+        quiet(
             "/api/v1/users/me",
             #"{"error":"Forbidden","message":"m"}"#,
             .permissionDenied,
