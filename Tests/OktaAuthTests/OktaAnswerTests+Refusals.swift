@@ -30,6 +30,17 @@ extension OktaAnswerTests {
             .get,
             lines: [("location", "app:/cb?error=word_of_tomorrow&state=s")]
         ),
+        // Behind another page the flow goes on: where it stands is read.
+        quiet(
+            "/login/token/redirect",
+            "",
+            .userActionRequired,
+            [.resync],
+            status: 302,
+            presenting: .state,
+            .get,
+            lines: [("location", "app:/cb?error=interaction_required&state=s")]
+        ),
         quiet(
             "/api/v1/users/me",
             #"{"error":"Forbidden","message":"m"}"#,
