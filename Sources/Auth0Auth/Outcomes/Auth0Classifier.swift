@@ -50,9 +50,6 @@ public struct Auth0Classifier: OutcomeClassifier {
         )
         if rule.kind == .accountLocked {
             outcome.lockout = .indefinite
-        } else if isBlock {
-            // It has counted, and the same once more would count again.
-            outcome.processed = .yes
         } else if status >= 500, status != 501, rule.kind != .rateLimited {
             outcome.processed = .unknown
         }

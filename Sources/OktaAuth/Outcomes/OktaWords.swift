@@ -59,8 +59,9 @@ struct OktaWords {
         return outcome
     }
 
-    /// A redirect of the authorization endpoint: its code, or that the one-time session token was not accepted; a redirect
-    /// of another page back to the app that has not proved enough.
+    /// A redirect of the authorization endpoint: its code, or that the one-time session token was not accepted.
+    ///
+    /// Another page that has not proved enough sends the person back to the app as well.
     private var redirected: Outcome? {
         guard let location = interpretation.fields.singleLine("location") else { return nil }
         let redirect = OAuthClient.AuthorizationRedirect(url: location)
