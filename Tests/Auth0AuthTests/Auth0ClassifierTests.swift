@@ -291,6 +291,13 @@ import Testing
         #expect(classify(200, "We've just sent you an email", path: "/dbconnections/change_password").kind == .ok)
     }
 
+    /// A long answer says no less than a short one; of half of one nobody knows what it says.
+    @Test func aLongRefusalIsReadToo() {
+        let body = Self.error("invalid_grant", "Wrong email or password." + String(repeating: "x", count: 1_100_000))
+        #expect(classify(403, body).kind == .invalidCredentials)
+        #expect(classify(403, String(body.dropLast(2))).kind == .unreadable)
+    }
+
     /// Bytes that no server should send lead to an outcome all the same.
     @Test func anyBytesLeadToAnOutcome() {
         var random = SystemRandomNumberGenerator()

@@ -27,7 +27,7 @@ public struct Auth0Classifier: OutcomeClassifier {
         }
         if (300..<400).contains(status), general.isFailure { return general.toldByTenant }
         let isSuccess = (200..<300).contains(status)
-        let json = body.count <= ResponseContent.maximumLength ? try? JSONValue(parsing: body) : nil
+        let json = ResponseContent(body).json
         guard let json, json.members != nil, let error = Auth0Error(json), !isSuccess || json["error"]?.string != nil
         else { return plain(general, exchange, status, body, json) }
         let rule = rule(for: error, status, exchange)

@@ -25,7 +25,8 @@ struct FacebookSuccessInterpretation {
             if endpoint.issuesTokens, text.hasPrefix("access_token=") { return issued(facebook.failure(.ok)) }
             if FacebookBody.speaksOfOutage(text) { return facebook.unavailable }
             return isFile ? facebook.failure(.ok) : foreign
-        case .other: return isFile || interpretation.isCut ? facebook.failure(.ok) : foreign
+        // A batch whose items cannot be read is none that went well.
+        case .other: return isFile || interpretation.isCut && !isBatch ? facebook.failure(.ok) : foreign
         }
     }
 
@@ -106,9 +107,11 @@ struct FacebookSuccessInterpretation {
     /// The most items that are judged; the API allows fifty.
     private static let maximumItems = 256
 
+    /// Whether the request was a batch.
+    private var isBatch: Bool { endpoint.isRoot && interpretation.exchange.method == .post }
+
     /// The answer to a batch, item by item; nil if the elements are no items.
     private func batch(_ elements: [JSONValue]) -> Outcome? {
-        let isBatch = endpoint.isRoot && interpretation.exchange.method == .post
         guard isBatch || elements.contains(where: \.isBatchItem) else { return nil }
         var outcome = facebook.failure(.ok)
         outcome.items = elements.prefix(Self.maximumItems).map { item($0) }

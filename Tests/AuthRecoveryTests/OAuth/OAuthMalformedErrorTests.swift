@@ -126,6 +126,15 @@ struct OAuthMalformedErrorTests {
         #expect(OAuthClassifierTests.classify(400, body: "error=invalid_grant&x=\(long)").code == nil)
     }
 
+    /// A long error counts like a short one; of one that is cut nobody knows what it says.
+    @Test func aLongErrorIsReadToo() {
+        let body = #"{"error":"invalid_grant","x":"\#(String(repeating: "x", count: 1_100_000))"}"#
+        let whole = OAuthClassifierTests.classify(400, body: body, presented: .refresh)
+        #expect(whole.kind == .credentialRejected && whole.tokenAction == .clear)
+        let cut = OAuthClassifierTests.classify(400, body: String(body.dropLast(2)), presented: .refresh)
+        #expect(cut.kind == .unreadable && cut.tokenAction == .keep)
+    }
+
     @Test(arguments: [200, 302, 400, 401, 403, 429, 500, 503])
     func mutatedAnswersAlwaysComeToAnOutcome(status: Int) {
         let bodies = [
