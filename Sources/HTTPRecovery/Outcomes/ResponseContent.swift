@@ -9,8 +9,9 @@ package enum ResponseContent: Sendable, Hashable {
     /// Something else: plain text, broken or cut JSON, bytes.
     case other
 
-    /// The most bytes that are parsed, in time and memory that grow with them and no faster; the answers of auth APIs are
-    /// far smaller.
+    /// The most bytes that are parsed, in time and memory that grow with them and no faster.
+    ///
+    /// The answers of auth APIs are far smaller.
     package static let maximumLength = 1 << 24
 
     /// How much of a body a client waits for by default: what is longer may be the beginning of one that streams on.

@@ -48,6 +48,7 @@ enum OktaCallPurpose {
             .passwordExpired, .userActionRequired, .challengePending, .challengeRequired,
         ]
         if outcome.code == nil, outcome.statusType != nil, kinds.contains(outcome.kind) { outcome.kind = .continue }
+        offerOthers(&outcome)
         // Whether a step may go again is said by the permission that it is sent with; of one that may not, the call's
         // conclusion says that it is read where the flow stands.
         let passing: Set<Outcome.Kind> = [.transport, .timedOut, .unavailable]
@@ -61,5 +62,11 @@ enum OktaCallPurpose {
     private static func goOn(_ outcome: inout Outcome, _ exchange: Exchange) {
         let isSuccess = outcome.status.map { (200..<300).contains($0) } ?? false
         if isSuccess, [.passwordExpired, .challengePending].contains(outcome.kind) { outcome.kind = .continue }
+        offerOthers(&outcome)
+    }
+
+    /// Who signs in may have other factors, which the quota of the org's messages does not hold.
+    private static func offerOthers(_ outcome: inout Outcome) {
+        if outcome.kind == .quotaExhausted, outcome.remedies.isEmpty { outcome.remedies = [.switchFactor] }
     }
 }
