@@ -61,9 +61,8 @@ struct FacebookSuccessInterpretation {
             if value["success"]?.looseBool == false, value["success"]?.number == nil {
                 return facebook.failure(.unknown)
             }
-            if interpretation.exchange.method == .get, let word = value["status_code"]?.string {
-                return container(in: word)
-            }
+            let word = value["status_code"] ?? value["status"]?["video_status"]
+            if interpretation.exchange.method == .get, let word = word?.string { return media(in: word) }
             let isIssued = value["access_token"]?.string?.nonEmpty != nil
             let isFlow = endpoint.issuesTokens || endpoint.isDeviceStatus
             return isIssued && isFlow ? issued(facebook.failure(.ok)) : ended(facebook.failure(.ok))
@@ -71,13 +70,13 @@ struct FacebookSuccessInterpretation {
         }
     }
 
-    /// What a container of Instagram's says about itself, which is published once it is ready.
-    private func container(in word: String) -> Outcome {
+    /// What a container of Instagram's says about itself, which is published once it is ready, or a video.
+    private func media(in word: String) -> Outcome {
         var outcome =
             switch word {
-            case "IN_PROGRESS": facebook.failure(.continue, [.poll])
+            case "IN_PROGRESS", "processing": facebook.failure(.continue, [.poll])
             // Neither can be published any more.
-            case "EXPIRED", "ERROR": facebook.failure(.flowExpired, [.restartFlow])
+            case "EXPIRED", "ERROR", "error": facebook.failure(.flowExpired, [.restartFlow])
             default: facebook.failure(.ok)
             }
         outcome.statusType = word.bounded(to: 64)
