@@ -371,7 +371,8 @@ struct OAuthClassifierTests {
     /// There an error comes in place of the code, also one that nobody knows.
     @Test(arguments: [
         ("https://app/cb?error=made_up&error_description=a+b&state=s", Outcome.Kind.unknown),
-        ("app:cb#error=made_up&error_description=a+b", .unknown), ("https://app/cb?error=access_denied", .declined),
+        ("app:cb#error=made_up&error_description=a+b", .unknown),
+        ("https://app/cb?error=consent_required", .userActionRequired),
         ("https://app/cb?code=c&state=s", .ok), ("/login?error=made_up", .ok), ("https://app/cb", .ok),
     ])
     func anErrorInTheRedirectOfAnAuthorizationEndpoint(location: String, kind: Outcome.Kind) {
