@@ -100,9 +100,9 @@ extension Auth0ClassifierTests {
         (400, error("unsupported_challenge_type"), .state, .factorUnavailable, [.switchFactor], .keep),
         (
             429, error("too_many_attempts", "Too many failed codes. Wait for some minutes before retrying."), .state,
-            .rateLimited, [.switchFactor, .wait], .keep
+            .rateLimited, [.wait, .switchFactor], .keep
         ),
-        (429, error("too_many_attempts"), .state, .rateLimited, [.switchFactor, .wait], .keep),
+        (429, error("too_many_attempts"), .state, .rateLimited, [.wait, .switchFactor], .keep),
         (
             429, error("too_many_attempts", "Your account has been blocked after multiple consecutive login attempts."),
             .state, .accountLocked, [.unlock, .changePassword, .contactAdmin], .keep
@@ -200,7 +200,7 @@ extension Auth0ClassifierTests {
             403, error("invalid_request", "The oob_code doesn't match the mfa_token."), .state, .stateConflict,
             [.restartFlow], .keep
         ),
-        (403, error("access_denied", "Too many failed codes."), .state, .rateLimited, [.switchFactor, .wait], .keep),
+        (403, error("access_denied", "Too many failed codes."), .state, .rateLimited, [.wait, .switchFactor], .keep),
         // Devices, codes and tokens.
         (429, error("slow_down"), .device, .challengePending, [.poll], .keep),
         (
@@ -260,6 +260,9 @@ extension Auth0ClassifierTests {
         (429, "", nil, .rateLimited, [.wait], .keep),
         (403, error("access_denied", "Global limit has been reached"), nil, .rateLimited, [.wait], .keep),
         (400, error("never_heard_of"), nil, .unknown, [], .keep),
+        // Somebody else has answered: all is kept, and no flow has ended.
+        (400, "<html></html>", .refresh, .unreadable, [], .keep), (403, #"{"err"#, .refresh, .unreadable, [], .keep),
+        (401, "Blocked by policy", .state, .unreadable, [], .keep), (401, "Blocked", nil, .unreadable, [], .keep),
         (403, error("never_heard_of"), .refresh, .unknown, [], .keep),
         (404, error("not_found"), .access, .notFound, [], .keep),
         (

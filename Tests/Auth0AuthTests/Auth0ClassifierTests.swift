@@ -108,9 +108,8 @@ import Testing
     func everyCodeHasItsMeaning(row: Case) {
         let outcome = classify(row.status, row.body, presented: row.presented)
         #expect(outcome.kind == row.kind && outcome.remedies == row.remedies, "\(row.body) \(outcome)")
-        let isCounted = row.body.contains("too_many_attempts") && row.kind != .accountLocked
         let isUnknown = row.status == 500 && row.kind != .rateLimited
-        let processed: Outcome.Processed = isCounted ? .yes : isUnknown ? .unknown : .no
+        let processed: Outcome.Processed = isUnknown ? .unknown : .no
         #expect(outcome.kind == .continue || outcome.processed == processed)
         // What is taken away is what was presented, and nothing where nothing was.
         #expect(outcome.tokenAction == row.action, "\(row.body) \(outcome)")
@@ -175,7 +174,7 @@ import Testing
         for (text, presented) in blocks {
             let body = Self.error("too_many_attempts", text)
             let blocked = classify(429, body, presented: presented, fields: [.retryAfter: "1"])
-            #expect(blocked.retryAfter == nil && blocked.processed == .yes, "\(text)")
+            #expect(blocked.retryAfter == nil && blocked.processed == .no, "\(text)")
         }
         let person = classify(429, Self.error("too_many_logins"), fields: [.retryAfter: "60"])
         #expect(person.scope == .account && person.retryAfter == .seconds(60))
@@ -255,6 +254,23 @@ import Testing
         #expect(classify(status, body, fields: both).traceID == "a0")
     }
 
+    /// A browser is sent back with the tenant's words, one of which may be anything.
+    @Test(arguments: [
+        ("unauthorized", "user%20is%20blocked", Outcome.Kind.accountBlocked, [Outcome.Remedy.contactAdmin]),
+        ("access_denied", "user%20is%20blocked", .accountBlocked, [.contactAdmin]),
+        ("unauthorized", "Not%20on%20weekends", .permissionDenied, [.contactAdmin]),
+        ("access_denied", "User%20did%20not%20authorize%20the%20request", .declined, [.restartFlow]),
+        ("login_required", "Login%20required", .userActionRequired, [.visitProvider]),
+        ("word_of_tomorrow", "x", .unknown, []),
+    ])
+    func aBrowserIsSentBack(word: String, text: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {
+        let location = "https://app/cb?error=\(word)&error_description=\(text)&state=1"
+        let outcome = classify(302, "", path: "/authorize", fields: [.location: location])
+        #expect(outcome.kind == kind && outcome.remedies == remedies, "\(outcome)")
+        #expect(outcome.code == word && outcome.tokenAction == .keep && outcome.processed == .yes)
+        #expect(classify(302, "", path: "/authorize", fields: [.location: "https://app/cb?code=c"]).kind == .ok)
+    }
+
     @Test func aScopeThatIsMissingIsTheRequests() {
         let fields: HTTPFields = [.wwwAuthenticate: #"Bearer error="insufficient_scope", scope="openid""#]
         let outcome = classify(403, "Forbidden", presented: .access, path: "/userinfo", fields: fields)
@@ -273,6 +289,13 @@ import Testing
         #expect(classify(403, Self.error("a\u{1B}b")).code == nil)
         #expect(classify(200, #"{"access_token":"a","expires_in":1}"#).kind == .ok)
         #expect(classify(200, "We've just sent you an email", path: "/dbconnections/change_password").kind == .ok)
+    }
+
+    /// A long answer says no less than a short one; of half of one nobody knows what it says.
+    @Test func aLongRefusalIsReadToo() {
+        let body = Self.error("invalid_grant", "Wrong email or password." + String(repeating: "x", count: 1_100_000))
+        #expect(classify(403, body).kind == .invalidCredentials)
+        #expect(classify(403, String(body.dropLast(2))).kind == .unreadable)
     }
 
     /// Bytes that no server should send lead to an outcome all the same.

@@ -63,7 +63,8 @@ struct ClerkHostileInputTests {
     }
 
     @Test func aBodyThatIsTooLargeToReadIsNotTakenForAnError() {
-        let body = #"{"response":{"object":"client","x":""# + String(repeating: "x", count: 2_000_000) + #""}}"#
+        // Of one that streams on the beginning alone is at hand.
+        let body = #"{"response":{"object":"client","x":""# + String(repeating: "x", count: 2_000_000)
         #expect(Clerked(status: 200, body: body, method: .get, path: "/v1/client").outcome.kind == .ok)
     }
 }

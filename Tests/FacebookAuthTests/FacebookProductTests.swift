@@ -151,6 +151,20 @@ struct FacebookProductTests {
         #expect(outcome.tokenAction == .keep)
     }
 
+    @Test(
+        arguments: [
+            ("processing", .continue, [.poll]), ("error", .flowExpired, [.restartFlow]), ("ready", .ok, []),
+            ("uploading", .ok, []),
+        ] as [(String, Outcome.Kind, [Outcome.Remedy])]
+    )
+    func aVideoTellsWhetherItIsReady(word: String, kind: Outcome.Kind, remedies: [Outcome.Remedy]) {
+        let body = #"{"status":{"video_status":"\#(word)"},"id":"901"}"#
+        let outcome = Recorded(status: 200, body: body, path: "/v25.0/901").outcome
+        #expect(outcome.kind == kind && outcome.remedies == remedies)
+        #expect(outcome.statusType == word && outcome.tokenAction == .keep)
+        #expect(Recorded(status: 200, body: body, method: .post, path: "/v25.0/901").outcome.kind == .ok)
+    }
+
     // MARK: Texts
 
     /// Texts of limits that come without a code, and whose limits they are.

@@ -81,4 +81,18 @@ struct FacebookStatusTests {
         let body = Recorded.error(100, more: #","error_user_msg":"ERROR_CODE_7","error_user_title":"Sorry""#)
         #expect(Recorded(body: body).outcome.userMessage == "Sorry")
     }
+
+    /// A long batch is judged like a short one; one of which only the beginning is there is none that went well.
+    @Test func aLongBatchIsReadItemByItem() {
+        let id = String(repeating: "1", count: 25_000)
+        let item = #"{"code":200,"headers":[],"body":"{\"id\":\"\#(id)\"}"}"#
+        let body = "[" + Array(repeating: item, count: 50).joined(separator: ",") + "]"
+        let whole = Recorded(status: 200, body: body, method: .post, path: "/v19.0/").outcome
+        #expect(whole.kind == .ok && whole.items.count == 50)
+        let cut = String(body.dropLast(9))
+        let beginning = Recorded(status: 200, body: cut, method: .post, path: "/v19.0/").outcome
+        #expect(beginning.kind == .unreadable && beginning.items.isEmpty)
+        // Of a list the rest streams on.
+        #expect(Recorded(status: 200, body: cut, path: Self.feed).outcome.kind == .ok)
+    }
 }

@@ -66,6 +66,35 @@ struct FacebookUsageTests {
         }
     }
 
+    private static func keys(_ type: String, _ keys: (String, Int)...) -> [(String, String)] {
+        let members = keys.map { #""\#($0.0)":[\#(entry(type, String($0.1)))]"# }
+        return [(business, "{\(members.joined(separator: ","))}")]
+    }
+
+    /// A path, a code, what is reported for which objects, and the time that is the call's own.
+    static let owned: [(path: String, code: Int, lines: [(String, String)], wait: Duration?)] = [
+        ("/v19.0/100/feed", 80_001, keys("pages", ("200", 50), ("100", 2)), .seconds(120)),
+        ("/v19.0/100_7", 80_001, keys("pages", ("200", 50), ("100", 2)), .seconds(120)),
+        ("/v19.0/act_1/campaigns", 80_004, keys("ads_management", ("2", 50), ("1", 2)), .seconds(120)),
+        ("/v19.0/act_1/campaigns", 80_004, keys("ads_management", ("2", 50), ("act_1", 2)), .seconds(120)),
+        // The limits of others alone.
+        ("/v19.0/100/feed", 80_001, keys("pages", ("200", 50)), nil),
+        ("/v19.0/act_1", 80_004, keys("ads_management", ("2", 50)), nil),
+        ("/v19.0/901", 80_004, keys("ads_management", ("2", 50), ("3", 5)), nil),
+        // Whose a campaign, a picture or a number is, the answer tells.
+        ("/v19.0/901/ads", 80_004, keys("ads_management", ("2", 5)), .seconds(300)),
+        ("/v19.0/901/comments", 80_001, keys("pages", ("2", 5)), .seconds(300)),
+        ("/v19.0/901/messages", 80_007, keys("whatsapp", ("2", 5)), .seconds(300)),
+        ("/v19.0/me/feed", 80_001, keys("pages", ("200", 50), ("100", 2)), .seconds(3000)),
+    ]
+
+    @Test(arguments: owned.indices)
+    func anothersLimitIsNotWaitedFor(index: Int) {
+        let (path, code, lines, wait) = Self.owned[index]
+        let outcome = Recorded(status: 400, body: Recorded.error(code), lines: lines, path: path).outcome
+        #expect(outcome.kind == .rateLimited && outcome.retryAfter == wait, "\(path)")
+    }
+
     @Test func anHourOrMoreIsAQuota() {
         let lines = [(Self.business, #"{"1":[\#(Self.entry("ads_management", "60"))]}"#)]
         let outcome = Recorded(body: Recorded.error(80_004), lines: lines).outcome

@@ -82,6 +82,23 @@ struct ForgeRockEnvelopeTests {
         }
     }
 
+    /// These endpoints say in JSON why they refuse: a page, a text or half an answer is somebody else's.
+    @Test(arguments: ["<html><body>Blocked</body></html>", "Blocked by policy", #"{"err"#])
+    func whatCannotBeReadOfOAuthKeepsEverything(body: String) {
+        for status in [400, 401, 403, 404] {
+            let token = Exchanged(status: status, body: body, presented: .refresh, path: Exchanged.token).outcome
+            #expect(token.kind == .unreadable && token.tokenAction == .keep && token.remedies == [], "\(status)")
+            let profile = Exchanged(status: status, body: body, presented: .access, path: Exchanged.userInfo).outcome
+            #expect(profile.kind == .unreadable && profile.tokenAction == .keep && profile.remedies == [], "\(status)")
+        }
+    }
+
+    @Test func anErrorThatNobodyKnowsComesWithARedirect() {
+        let lines = [("Location", "https://app/cb?error=word_of_tomorrow&error_description=x&state=1")]
+        let outcome = Exchanged(status: 302, lines: lines, presented: .session, path: Exchanged.authorize).outcome
+        #expect(outcome.kind == .unknown && outcome.code == "word_of_tomorrow" && outcome.tokenAction == .keep)
+    }
+
     @Test func throttlesAreThrottlesWhateverTheySay() {
         let body = #"{"id":"x","code":"REQUEST_LIMITED","message":"slow"}"#
         let outcome = Exchanged(status: 429, body: body, lines: [("Retry-After", "7")]).outcome

@@ -22,6 +22,26 @@ extension OktaAnswerTests {
         quiet("/oauth2/v1/token", #"{"error":"invalid_grant"}"#, .unavailable, [.retry], status: 500),
         quiet("/api/v1/authn", "<html>", .unreadable, status: 403),
         quiet(
+            "/oauth2/v1/authorize",
+            "",
+            .unknown,
+            status: 302,
+            presenting: .code,
+            .get,
+            lines: [("location", "app:/cb?error=word_of_tomorrow&state=s")]
+        ),
+        // Behind another page the flow goes on: where it stands is read.
+        quiet(
+            "/login/token/redirect",
+            "",
+            .userActionRequired,
+            [.resync],
+            status: 302,
+            presenting: .state,
+            .get,
+            lines: [("location", "app:/cb?error=interaction_required&state=s")]
+        ),
+        quiet(
             "/api/v1/users/me",
             #"{"error":"Forbidden","message":"m"}"#,
             .permissionDenied,
@@ -210,5 +230,20 @@ extension OktaAnswerTests {
     @Test(arguments: refusals)
     func refusalsWithoutACodeAreReadToo(row: Row) {
         _ = row.check()
+    }
+
+    /// A long answer says no less than a short one; where no state can be read, no step has gone well.
+    @Test func aLongAnswerIsReadToo() {
+        let locked = Recorded.state("LOCKED_OUT", #""x":"\#(String(repeating: "x", count: 1_100_000))""#, token: nil)
+        let whole = Recorded(status: 200, body: locked, presented: nil, path: Self.authn).outcome
+        #expect(whole.kind == .accountLocked && whole.statusType == "LOCKED_OUT")
+        let cut = String(locked.dropLast(2))
+        for path in [Self.authn, "/api/v1/authn/factors/1/verify", "/idp/idx/introspect"] {
+            let outcome = Recorded(status: 200, body: cut, path: path).outcome
+            #expect(outcome.kind == .unreadable && outcome.tokenAction == .keep, "\(path)")
+        }
+        // Of what is only fetched the rest streams on.
+        let list = Recorded(status: 200, body: cut, presented: .access, method: .get, path: "/api/v1/users/me").outcome
+        #expect(list.kind == .ok)
     }
 }

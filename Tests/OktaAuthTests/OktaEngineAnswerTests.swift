@@ -236,6 +236,13 @@ struct OktaEngineAnswerTests {
         row("errors.E0000020", .invalidRequest, [.fixRequest], forms: ended),
         row("errors.E0000113", .continue, [.askUser]),
         row("key.of.tomorrow", .unknown, [.askUser]), row("key.of.tomorrow", .unknown, [.restartFlow], forms: ended),
+        // The body counts in an outage too, which refuses nothing.
+        row("errors.E0000010", .unavailable, [.wait], status: 503),
+        row("errors.E0000009", .unavailable, [.resync], status: 500),
+        row("errors.E0000020", .invalidRequest, [.fixRequest], forms: ended, status: 500),
+        row("api.authn.error.PASSCODE_INVALID", .challengeIncorrect, [.askUser], status: 500),
+        row("idx.session.expired", .flowExpired, [.restartFlow], forms: ended, status: 502),
+        row("key.of.tomorrow", .unavailable, [.resync], status: 500),
     ]
 
     @Test(arguments: keys)
@@ -289,6 +296,20 @@ struct OktaEngineAnswerTests {
         #expect(outcome.retryAfter == .milliseconds(2500) && outcome.kind == .continue)
     }
 
+    /// A mail may have a link beside its code: the code is asked for while it is looked whether that was opened.
+    @Test func aQuestionThatMayBeAnsweredElsewhereIsPolled() {
+        let poll = #""poll":{"name":"poll","href":"https://o/idp/idx/challenge/poll","method":"POST","refresh":4000}"#
+        let mail = #","currentAuthenticatorEnrollment":{"value":{"type":"email","key":"okta_email",\#(poll)}}"#
+        func outcome(_ more: String) -> Outcome {
+            let body = Self.ion(forms: ["challenge-authenticator"], more: more)
+            return Recorded(status: 200, body: body, path: "/idp/idx/challenge").outcome
+        }
+        #expect(outcome(mail).kind == .continue && outcome(mail).remedies == [.askUser, .poll])
+        #expect(outcome(mail).retryAfter == .seconds(4))
+        let other = #","currentAuthenticatorEnrollment":{"value":{"type":"email","poll":null}}"#
+        #expect(outcome(other).remedies == [.askUser] && outcome(other).retryAfter == nil)
+    }
+
     @Test func anErrorIsFoundAtItsFieldAndBesideOthers() {
         let body = Self.ion("api.authn.error.PASSCODE_INVALID", forms: ["challenge-authenticator"], field: true)
         let outcome = Recorded(status: 401, body: body, path: "/idp/idx/challenge/answer").outcome
@@ -310,6 +331,16 @@ struct OktaEngineAnswerTests {
         #expect(Recorded(status: 200, body: success, path: "/other").outcome.statusType == "issue")
         let cancelled = Recorded(status: 200, body: Self.ion(forms: ["identify"]), path: "/idp/idx/cancel").outcome
         #expect(cancelled.kind == .ok && cancelled.tokenAction == .clear)
+        let link = #"{"name":"success-redirect","href":"https://o/x","method":"GET"}"#
+        func ended(by link: String) -> Outcome {
+            let body = #"{"version":"1.0.0","stateHandle":"s","remediation":{"value":[\#(link)]}}"#
+            return Recorded(status: 200, body: body, path: "/idp/idx/introspect").outcome
+        }
+        // A link has no `rel`, so nobody can be asked anything.
+        #expect(ended(by: link).kind == .ok && ended(by: link).remedies.isEmpty)
+        #expect(ended(by: link).statusType == "success-redirect")
+        let failed = ended(by: link.replacing("success", with: "failure"))
+        #expect(failed.kind == .unknown && failed.remedies == [.restartFlow])
         let over = Recorded(status: 200, body: Self.ion(), path: "/idp/idx/introspect").outcome
         #expect(over.kind == .unknown && over.remedies == [.restartFlow])
         let outage = Recorded(status: 502, body: Self.ion(forms: ["identify"]), path: "/idp/idx/introspect").outcome

@@ -25,8 +25,9 @@ public struct Auth0Classifier: OutcomeClassifier {
         if let id = response.headerFields.lines("x-auth0-requestid").first?.nonEmpty?.bounded(to: 256) {
             general.traceID = id
         }
+        if (300..<400).contains(status), general.isFailure { return general.toldByTenant }
         let isSuccess = (200..<300).contains(status)
-        let json = body.count <= 1 << 20 ? try? JSONValue(parsing: body) : nil
+        let json = ResponseContent(body).json
         guard let json, json.members != nil, let error = Auth0Error(json), !isSuccess || json["error"]?.string != nil
         else { return plain(general, exchange, status, body, json) }
         let rule = rule(for: error, status, exchange)
@@ -49,9 +50,6 @@ public struct Auth0Classifier: OutcomeClassifier {
         )
         if rule.kind == .accountLocked {
             outcome.lockout = .indefinite
-        } else if isBlock {
-            // It has counted, and the same once more would count again.
-            outcome.processed = .yes
         } else if status >= 500, status != 501, rule.kind != .rateLimited {
             outcome.processed = .unknown
         }
@@ -113,6 +111,9 @@ public struct Auth0Classifier: OutcomeClassifier {
         } else if status < 500, ![408, 421, 425, 429].contains(status), json == nil, isPage(body, at: exchange.path) {
             // Somebody who stands before the tenant has answered.
             outcome = Outcome(.unreadable, processed: general.processed, status: status)
+        } else if general.kind == .unreadable {
+            // Whose status it is, nobody knows: it ends no flow and blames no client.
+            return general
         } else if status == 401, exchange.presented == .state {
             // The mfa token is not taken any more.
             outcome = Outcome(.flowExpired, processed: .no, remedies: [.restartFlow], status: status)
@@ -144,6 +145,20 @@ public struct Auth0Classifier: OutcomeClassifier {
         outcome.message = error.text.isEmpty ? nil : error.text
         outcome.parameter = error.parameter ?? outcome.parameter
         outcome.traceID = general.traceID
+        return outcome
+    }
+}
+
+extension Outcome {
+    /// The refusal with which a browser is sent back, by what the tenant means by its words.
+    var toldByTenant: Outcome {
+        let body: JSONValue = ["error": .string(code ?? ""), "error_description": .string(message ?? "")]
+        guard let refusal = Auth0Error(body), let rule = Auth0ErrorRule.of(refusal, presented: nil),
+            rule.kind.isFailure
+        else { return self }
+        var outcome = self
+        (outcome.kind, outcome.remedies) = (rule.kind, rule.remedies)
+        if rule.isForPerson, !refusal.text.isEmpty { outcome.userMessage = refusal.text }
         return outcome
     }
 }

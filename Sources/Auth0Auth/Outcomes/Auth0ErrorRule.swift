@@ -101,7 +101,7 @@ struct Auth0ErrorRule {
         // Ten wrong codes, one of which is forgotten every few minutes: no block of the account.
         let isOfCodes = error.says("failed codes") || presented == .state && !error.says("blocked")
         return isOfCodes
-            ? Auth0ErrorRule(.rateLimited, [.switchFactor, .wait], scope: .account, isForPerson: true)
+            ? Auth0ErrorRule(.rateLimited, [.wait, .switchFactor], scope: .account, isForPerson: true)
             : Auth0ErrorRule(
                 .accountLocked,
                 [.unlock, .changePassword, .contactAdmin],

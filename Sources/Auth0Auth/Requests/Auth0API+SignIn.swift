@@ -262,13 +262,8 @@ extension Auth0API {
 extension RecoveryError {
     /// The refusal that a browser came back with, by what the tenant means by its words.
     fileprivate var toldByTenant: RecoveryError {
-        let body: JSONValue = [
-            "error": .string(outcome.code ?? ""), "error_description": .string(outcome.message ?? ""),
-        ]
-        guard let refusal = Auth0Error(body), let rule = Auth0ErrorRule.of(refusal, presented: nil) else { return self }
         var error = self
-        (error.outcome.kind, error.outcome.remedies) = (rule.kind, rule.remedies)
-        if rule.isForPerson, !refusal.text.isEmpty { error.outcome.userMessage = refusal.text }
+        error.outcome = outcome.toldByTenant
         return error
     }
 }

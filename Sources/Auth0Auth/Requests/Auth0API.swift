@@ -152,11 +152,16 @@ struct Auth0API: ClientBound, Sendable {
     }
 
     private func classifier(_ reading: Reading) -> any OutcomeClassifier {
+        // A limit that states no end is not waited out with the code in hand, which would count again: another factor
+        // helps sooner.
+        let base = AdjustedClassifier(Auth0Classifier()) { outcome, _ in
+            if outcome.remedies == [.wait, .switchFactor] { outcome.remedies = [.switchFactor, .wait] }
+        }
         switch reading {
-        case .plain: return Auth0Classifier()
+        case .plain: return base
         case .poll:
             let name = { @Sendable (method: HTTPRequest.Method, path: String) in "poll \(method.rawValue) \(path)" }
-            return AdjustedClassifier(Auth0Classifier(), endpointClass: name) { outcome, _ in
+            return AdjustedClassifier(base, endpointClass: name) { outcome, _ in
                 switch outcome.kind {
                 // The flow goes on: it would be misleading if those who watch saw failures.
                 case .challengePending: outcome.kind = .continue
@@ -166,13 +171,13 @@ struct Auth0API: ClientBound, Sendable {
                 }
             }
         case .passkey:
-            return AdjustedClassifier(Auth0Classifier()) { outcome, _ in
+            return AdjustedClassifier(base) { outcome, _ in
                 guard outcome.kind == .invalidCredentials else { return }
                 // The challenge is spent, and the same key would sign the next one.
                 (outcome.kind, outcome.remedies) = (.challengeIncorrect, [.switchFactor])
             }
         case .exchange:
-            return AdjustedClassifier(Auth0Classifier()) { outcome, _ in
+            return AdjustedClassifier(base) { outcome, _ in
                 guard outcome.kind == .invalidCredentials else { return }
                 (outcome.kind, outcome.remedies) = (.credentialRejected, [])
             }

@@ -59,6 +59,17 @@ struct FacebookEndpoint {
         return isPost ? numbers.first ?? first : first
     }
 
+    /// Whether the object is what limits are counted by, and not something of its: an ad account, or what has an edge
+    /// that only pages and accounts of Instagram's have.
+    var namesOwner: Bool {
+        if segments.first?.hasPrefix("act_") == true { return true }
+        return segments.count > 1 && Self.ownEdges.contains(segments[1])
+    }
+
+    private static let ownEdges: Set<Substring> = [
+        "feed", "posts", "published_posts", "visitor_posts", "conversations", "leadgen_forms", "media_publish",
+    ]
+
     /// The sort of use.
     var use: FacebookUse {
         let isAccount = segments.first?.hasPrefix("act_") == true

@@ -215,7 +215,8 @@ struct FacebookInterpretation {
 
     /// The outcome of a refusal for a limit, by the time that the server states.
     func limited(_ scope: Outcome.Scope) -> Outcome {
-        let stated = interpretation.delay.delay ?? usage.wait(forCode: envelope?.number ?? envelope?.saidCode)
+        let code = envelope?.number ?? envelope?.saidCode
+        let stated = interpretation.delay.delay ?? usage.wait(forCode: code, at: endpoint)
         var outcome = failure(.rateLimited, [.wait], processed: .no)
         outcome.scope = scope
         outcome.retryAfter = stated

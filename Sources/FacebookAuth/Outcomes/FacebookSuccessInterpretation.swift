@@ -25,7 +25,8 @@ struct FacebookSuccessInterpretation {
             if endpoint.issuesTokens, text.hasPrefix("access_token=") { return issued(facebook.failure(.ok)) }
             if FacebookBody.speaksOfOutage(text) { return facebook.unavailable }
             return isFile ? facebook.failure(.ok) : foreign
-        case .other: return isFile || interpretation.isCut ? facebook.failure(.ok) : foreign
+        // A batch whose items cannot be read is none that went well.
+        case .other: return isFile || interpretation.isCut && !isBatch ? facebook.failure(.ok) : foreign
         }
     }
 
@@ -60,9 +61,8 @@ struct FacebookSuccessInterpretation {
             if value["success"]?.looseBool == false, value["success"]?.number == nil {
                 return facebook.failure(.unknown)
             }
-            if interpretation.exchange.method == .get, let word = value["status_code"]?.string {
-                return container(in: word)
-            }
+            let word = value["status_code"] ?? value["status"]?["video_status"]
+            if interpretation.exchange.method == .get, let word = word?.string { return media(in: word) }
             let isIssued = value["access_token"]?.string?.nonEmpty != nil
             let isFlow = endpoint.issuesTokens || endpoint.isDeviceStatus
             return isIssued && isFlow ? issued(facebook.failure(.ok)) : ended(facebook.failure(.ok))
@@ -70,13 +70,13 @@ struct FacebookSuccessInterpretation {
         }
     }
 
-    /// What a container of Instagram's says about itself, which is published once it is ready.
-    private func container(in word: String) -> Outcome {
+    /// What a container of Instagram's says about itself, which is published once it is ready, or a video.
+    private func media(in word: String) -> Outcome {
         var outcome =
             switch word {
-            case "IN_PROGRESS": facebook.failure(.continue, [.poll])
+            case "IN_PROGRESS", "processing": facebook.failure(.continue, [.poll])
             // Neither can be published any more.
-            case "EXPIRED", "ERROR": facebook.failure(.flowExpired, [.restartFlow])
+            case "EXPIRED", "ERROR", "error": facebook.failure(.flowExpired, [.restartFlow])
             default: facebook.failure(.ok)
             }
         outcome.statusType = word.bounded(to: 64)
@@ -106,9 +106,11 @@ struct FacebookSuccessInterpretation {
     /// The most items that are judged; the API allows fifty.
     private static let maximumItems = 256
 
+    /// Whether the request was a batch.
+    private var isBatch: Bool { endpoint.isRoot && interpretation.exchange.method == .post }
+
     /// The answer to a batch, item by item; nil if the elements are no items.
     private func batch(_ elements: [JSONValue]) -> Outcome? {
-        let isBatch = endpoint.isRoot && interpretation.exchange.method == .post
         guard isBatch || elements.contains(where: \.isBatchItem) else { return nil }
         var outcome = facebook.failure(.ok)
         outcome.items = elements.prefix(Self.maximumItems).map { item($0) }

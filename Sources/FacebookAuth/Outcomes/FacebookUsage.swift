@@ -84,6 +84,24 @@ public struct FacebookUsage: Sendable, Hashable {
             ?? entries.filter { $0.scope == .adAccount }.compactMap(\.regain).max()
     }
 
+    /// The time for a refusal of a call: what is counted for another object than the call's holds only for that one.
+    func wait(forCode code: Int?, at endpoint: FacebookEndpoint) -> Duration? {
+        let ids = businesses
+        // Where the path does not name an object by its id, any of them may be it.
+        guard !ids.isEmpty, let object = endpoint.object, object.utf8.allSatisfy(\.isDigit) else {
+            return wait(forCode: code)
+        }
+        let isReported = ids.contains { FacebookEndpoint.object($0[...]) == object }
+        // A campaign, a picture, a number at WhatsApp: the one account that is reported is its owner.
+        let isOfOwner = !isReported && ids.count == 1 && !endpoint.namesOwner
+        var own = self
+        own.entries.removeAll { entry in
+            guard case .business(let id) = entry.scope else { return false }
+            return !isOfOwner && FacebookEndpoint.object(id[...]) != object
+        }
+        return own.wait(forCode: code)
+    }
+
     /// The type of use, or the beginning of its name, that a code speaks of.
     static func type(ofCode code: Int?) -> String? { code.flatMap { types[$0] } }
 

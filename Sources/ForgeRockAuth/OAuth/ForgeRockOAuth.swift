@@ -68,7 +68,9 @@ struct ForgeRockOAuth: Sendable, ClientBound {
             )
         } catch let error as RecoveryError where error.outcome.code == "login_required" {
             throw try await unaccepted(session, error)
-        } catch let error as RecoveryError where error.outcome.status.map((300..<400).contains) == true {
+        } catch let error as RecoveryError
+            where error.kind != .unknown && error.outcome.status.map((300..<400).contains) == true
+        {
             // The way to the sign-in: a session that lives has to be made stronger there.
             let more = error.response.map { RecoveryError(.userActionRequired, [.visitProvider], in: $0) } ?? error
             throw try await unaccepted(session, more)

@@ -25,9 +25,9 @@ package struct ErrorInterpretation: Sendable {
 
     package var fields: HTTPFields { response.headerFields }
 
-    /// Whether the body is JSON that is too large to be read.
+    /// Whether the body is JSON that is too large to be read, or of which only the beginning is at hand.
     package var isCut: Bool {
-        body.count > ResponseContent.maximumLength
+        content == .other && body.count > ResponseContent.bufferedLength
             && (body.first == UInt8(ascii: "{") || body.first == UInt8(ascii: "["))
     }
 

@@ -9,8 +9,13 @@ package enum ResponseContent: Sendable, Hashable {
     /// Something else: plain text, broken or cut JSON, bytes.
     case other
 
-    /// The most bytes that are parsed; the answers of auth APIs are far smaller.
-    package static let maximumLength = 1 << 20
+    /// The most bytes that are parsed, in time and memory that grow with them and no faster.
+    ///
+    /// The answers of auth APIs are far smaller.
+    package static let maximumLength = 1 << 24
+
+    /// How much of a body a client waits for by default: what is longer may be the beginning of one that streams on.
+    package static let bufferedLength = 1 << 20
 
     /// Judges a body.
     package init(_ body: [UInt8]) {
@@ -21,11 +26,24 @@ package enum ResponseContent: Sendable, Hashable {
         case nil: self = .empty
         case UInt8(ascii: "<"): self = .markup
         default:
-            guard body.count <= Self.maximumLength, let value = try? JSONValue(parsing: text) else {
+            guard body.count <= Self.maximumLength, Self.mayBeWhole(text),
+                let value = try? JSONValue(parsing: text)
+            else {
                 self = .other
                 return
             }
             self = .json(value)
+        }
+    }
+
+    /// Whether a text may be all of a body: nothing is parsed for a large one that ends in its middle.
+    private static func mayBeWhole(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count > bufferedLength else { return true }
+        let last = text.last { !$0.isWhitespace }
+        switch text.first {
+        case UInt8(ascii: "{"): return last == UInt8(ascii: "}")
+        case UInt8(ascii: "["): return last == UInt8(ascii: "]")
+        default: return false
         }
     }
 

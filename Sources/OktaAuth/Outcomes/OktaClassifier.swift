@@ -15,10 +15,14 @@ public struct OktaClassifier: OutcomeClassifier {
     /// Tells what the exchange came to.
     public func classify(_ exchange: Exchange) -> Outcome {
         guard case .response(let response, let body) = exchange.result else {
-            return HTTPClassifier().classify(exchange)
+            var outcome = HTTPClassifier().classify(exchange)
+            outcome.readInsteadOfRepeating(OktaEndpoint(method: exchange.method, path: exchange.path))
+            return outcome
         }
         let interpretation = ErrorInterpretation(exchange, response: response, body: body)
-        var outcome = OktaInterpretation(interpretation).outcome
+        let okta = OktaInterpretation(interpretation)
+        var outcome = okta.outcome
+        outcome.readInsteadOfRepeating(okta.endpoint)
         outcome.status = interpretation.status
         outcome.traceID =
             response.headerFields.lines("x-okta-request-id").first?.nonEmpty?.bounded(to: 256)
@@ -30,5 +34,21 @@ public struct OktaClassifier: OutcomeClassifier {
     /// The name of the class of endpoints that Okta counts together: the path, without the ids in it.
     public func endpointClass(method: HTTPRequest.Method, path: String) -> String {
         OktaEndpoint(method: method, path: path).className
+    }
+}
+
+extension Outcome {
+    /// Takes a resend out of what may help after a step of the identity engine that may have been taken: an answer may
+    /// have counted as an attempt or be used up, a message may have gone out.
+    ///
+    /// Where the flow stands can be read, and tells what became of the step.
+    fileprivate mutating func readInsteadOfRepeating(_ endpoint: OktaEndpoint) {
+        guard [.transport, .timedOut, .unavailable].contains(kind), processed != .no, endpoint.isSpendingStep else {
+            return
+        }
+        if kind == .unavailable, !remedies.contains(.retry), !remedies.contains(.wait) { return }
+        // A code of Okta's that says to wait: an org that is read-only for now has taken nothing.
+        let isHeldBack = remedies.contains(.wait) && retryAfter == nil
+        remedies = isHeldBack ? [.wait] : [.resync]
     }
 }

@@ -70,8 +70,8 @@ enum OktaCodes {
         // A text was just sent, a call just made; the person may still enter that code.
         ([109, 133], OktaErrorRule(.rateLimited, [.wait, .askUser], delay: .seconds(30))),
         ([118], OktaErrorRule(.rateLimited, [.wait, .askUser], delay: .seconds(5))),
-        // The org's own limits of 24 hours and 30 days.
-        ([146, 147, 186], OktaErrorRule(.quotaExhausted, [.switchFactor])),
+        // The org's own limits of 24 hours and 30 days: nothing that the request could do helps.
+        ([146, 147, 186], OktaErrorRule(.quotaExhausted)),
         ([150, 151, 204, 205], OktaErrorRule(.rateLimited, [.switchFactor, .wait])),
     ]
 

@@ -62,6 +62,20 @@ struct OktaEndpoint {
     /// Whether it ends a flow of the identity engine.
     var endsFlow: Bool { isIdentityEngine && segments.last == "cancel" }
 
+    /// Whether a step of the identity engine may spend what it carries, have something sent or enrol somebody: all of
+    /// them but those that only read, choose or end.
+    var isSpendingStep: Bool {
+        guard isIdentityEngine, method == .post, let last = segments.last else { return false }
+        // Below `credential` it has a code sent; on its own it only leads to the form of a new account.
+        if last == "enroll" { return segments.dropLast().last != "idx" }
+        return !Self.repeatable.contains(last)
+    }
+
+    /// The last parts of the paths of steps that are the same if they are taken twice.
+    private static let repeatable: Set<Substring> = [
+        "introspect", "poll", "select", "unlock-account", "recover", "cancel",
+    ]
+
     /// Whether it belongs to Direct Authentication, or may.
     var isDirect: Bool { isOAuth("token") || isDirectChallenge }
 

@@ -175,7 +175,7 @@ struct OktaInterpretation {
     // MARK: Statuses
 
     /// What the status says, if the body names no known code; an unknown code refuses no credential for good.
-    private var byStatus: Outcome {
+    var byStatus: Outcome {
         var outcome = OktaWords(self).byStatus
         outcome.tokenAction = .keep
         return outcome

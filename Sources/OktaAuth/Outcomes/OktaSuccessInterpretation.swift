@@ -57,6 +57,8 @@ struct OktaSuccessInterpretation {
             okta.outcome(of: .refused(okta.oneTimeToken ?? .code))
         // What a browser would show.
         case _ where endpoint.isOAuth("logout"): ended
+        // Whatever its length, an answer in which no state can be read is not taken for a step that went well.
+        case _ where endpoint.isAuthentication || endpoint.isIdentityEngine: okta.failure(.unreadable)
         default: okta.interpretation.isCut ? ok : okta.failure(.unreadable)
         }
     }

@@ -60,11 +60,14 @@ struct OktaWords {
     }
 
     /// A redirect of the authorization endpoint: its code, or that the one-time session token was not accepted.
+    ///
+    /// Another page that has not proved enough sends the person back to the app as well.
     private var redirected: Outcome? {
-        guard okta.endpoint.isOAuth("authorize"), let location = interpretation.fields.singleLine("location") else {
-            return nil
-        }
+        guard let location = interpretation.fields.singleLine("location") else { return nil }
         let redirect = OAuthClient.AuthorizationRedirect(url: location)
+        guard okta.endpoint.isOAuth("authorize") else {
+            return redirect.error?.word == .interactionRequired ? goingOn(redirect.error) : nil
+        }
         if redirect.code != nil, redirect.error == nil {
             var outcome = okta.failure(.ok)
             // The session token has done its duty.
@@ -87,6 +90,14 @@ struct OktaWords {
         var outcome = okta.outcome(of: meaning)
         outcome.code = redirect.error?.word.rawValue
         outcome.message = redirect.error?.detail
+        return outcome
+    }
+
+    /// The flow goes on: what else it wants is read with the handle that is held.
+    private func goingOn(_ error: OAuthError?) -> Outcome {
+        var outcome = okta.failure(.userActionRequired, [.resync])
+        outcome.code = error?.word.rawValue
+        outcome.message = error?.detail
         return outcome
     }
 

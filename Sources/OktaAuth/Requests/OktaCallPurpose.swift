@@ -48,11 +48,25 @@ enum OktaCallPurpose {
             .passwordExpired, .userActionRequired, .challengePending, .challengeRequired,
         ]
         if outcome.code == nil, outcome.statusType != nil, kinds.contains(outcome.kind) { outcome.kind = .continue }
+        offerOthers(&outcome)
+        // Whether a step may go again is said by the permission that it is sent with; of one that may not, the call's
+        // conclusion says that it is read where the flow stands.
+        let passing: Set<Outcome.Kind> = [.transport, .timedOut, .unavailable]
+        let isOutage = outcome.status.map { $0 >= 500 } ?? true
+        if isOutage, passing.contains(outcome.kind), outcome.remedies == [.resync] {
+            outcome.remedies = [outcome.retryAfter == nil ? .retry : .wait]
+        }
     }
 
     /// The flow goes on: it would be misleading if those who watch saw a failure.
     private static func goOn(_ outcome: inout Outcome, _ exchange: Exchange) {
         let isSuccess = outcome.status.map { (200..<300).contains($0) } ?? false
         if isSuccess, [.passwordExpired, .challengePending].contains(outcome.kind) { outcome.kind = .continue }
+        offerOthers(&outcome)
+    }
+
+    /// Who signs in may have other factors, which the quota of the org's messages does not hold.
+    private static func offerOthers(_ outcome: inout Outcome) {
+        if outcome.kind == .quotaExhausted, outcome.remedies.isEmpty { outcome.remedies = [.switchFactor] }
     }
 }

@@ -335,8 +335,8 @@ struct OAuthClassifierTests {
     }
 
     @Test(arguments: [
-        ("", Outcome.Kind.misconfigured), ("{}", .misconfigured), ("no", .misconfigured),
-        ("<html>no</html>", .unreadable), (#"{"error":"made_up"}"#, .unknown),
+        ("", Outcome.Kind.misconfigured), ("{}", .misconfigured), ("no", .unreadable),
+        ("<html>no</html>", .unreadable), (#"{"err"#, .unreadable), (#"{"error":"made_up"}"#, .unknown),
         (#"{"error":"invalid_client"}"#, .misconfigured),
         (#"{"error":"Unauthorized"}"#, .misconfigured), (#"{"error":"invalid_grant"}"#, .credentialRejected),
     ])
@@ -366,6 +366,20 @@ struct OAuthClassifierTests {
         let outcome = Self.classify(302, [("location", location)])
         #expect(outcome.kind == kind)
         if location.contains("a+b") { #expect(outcome.message == "a b") }
+    }
+
+    /// There an error comes in place of the code, also one that nobody knows.
+    @Test(arguments: [
+        ("https://app/cb?error=made_up&error_description=a+b&state=s", Outcome.Kind.unknown),
+        ("app:cb#error=made_up&error_description=a+b", .unknown),
+        ("https://app/cb?error=consent_required", .userActionRequired),
+        ("https://app/cb?code=c&state=s", .ok), ("/login?error=made_up", .ok), ("https://app/cb", .ok),
+    ])
+    func anErrorInTheRedirectOfAnAuthorizationEndpoint(location: String, kind: Outcome.Kind) {
+        let outcome = Self.classify(302, [("location", location)], presented: .session, path: "/authorize")
+        #expect(outcome.kind == kind && outcome.tokenAction == .keep && outcome.processed == .yes, "\(location)")
+        guard kind == .unknown else { return }
+        #expect(outcome.code == "made_up" && outcome.message == "a b" && outcome.remedies.isEmpty)
     }
 
     @Test func withoutAnAnswer() {

@@ -47,8 +47,7 @@ struct OAuthMalformedErrorTests {
 
     @Test(arguments: [
         #"{"error":null}"#, #"{"error":7}"#, #"{"error":{}}"#, #"{"error":[]}"#, #"{"error":true}"#, "null", "7", "[]",
-        "{", #"{"error":"invalid_gra"#, "error", "=", "&&&", "error=", "<error>invalid_grant</error>",
-        "the grant is invalid_grant today", #"{"error":"The grant is invalid"}"#, "\u{0}",
+        "error=", "error=&a=b", #"{"error":"The grant is invalid"}"#, "", " \n",
     ])
     func whatSaysNothingIsJudgedByStatus(body: String) {
         for (status, kind) in [
@@ -58,6 +57,43 @@ struct OAuthMalformedErrorTests {
             let outcome = OAuthClassifierTests.classify(status, body: body, presented: .refresh)
             #expect(outcome.kind == kind && outcome.tokenAction == .keep)
         }
+    }
+
+    /// Nobody who speaks the protocol has answered: the status is no word about what was presented, and all is kept.
+    @Test(arguments: [
+        "{", #"{"error":"invalid_gra"#, "error", "&&&", "<error>invalid_grant</error>", "<html></html>", "Forbidden",
+        "the grant is invalid_grant today", "\u{0}",
+    ])
+    func whatCannotBeReadIsNotJudgedByStatus(body: String) {
+        let grants: [(String, Outcome.CredentialKind)] = [
+            ("/token", .refresh), ("/access_token", .code), ("/token", .state),
+        ]
+        for (path, presented) in grants {
+            for status in [400, 401, 403, 404, 409] {
+                let outcome = OAuthClassifierTests.classify(status, body: body, presented: presented, path: path)
+                #expect(outcome.kind == .unreadable && outcome.tokenAction == .keep, "\(status) \(presented)")
+                #expect(outcome.remedies.isEmpty && outcome.credential == nil && outcome.status == status)
+            }
+            for (status, kind) in [(429, Outcome.Kind.rateLimited), (408, .unavailable), (503, .unavailable)] {
+                #expect(OAuthClassifierTests.classify(status, body: body, presented: presented).kind == kind)
+            }
+        }
+        // What is fetched with an access token may answer as it likes.
+        #expect(OAuthClassifierTests.classify(404, body: body, presented: .access).kind == .notFound)
+    }
+
+    /// A profile's refusal stands in a challenge, beside whatever; a page without one is somebody else's.
+    @Test(arguments: [
+        ("<html></html>", "", Outcome.Kind.unreadable), ("Blocked by policy", "", .unreadable), ("{", "", .unreadable),
+        ("<html></html>", "Bearer error=\"invalid_token\"", .credentialRejected),
+        ("Invalid token", "Bearer", .credentialRejected), ("Unauthorized", "", .credentialRejected),
+        ("", "", .credentialRejected), ("{}", "", .credentialRejected),
+    ])
+    func aProfileIsRefusedByItsServer(body: String, challenge: String, kind: Outcome.Kind) {
+        let fields: [(String, String)] = challenge.isEmpty ? [] : [("www-authenticate", challenge)]
+        let outcome = OAuthClassifierTests.classify(401, fields, body: body, presented: .access, path: "/userinfo")
+        #expect(outcome.kind == kind, "\(body)")
+        if kind == .unreadable { #expect(outcome.tokenAction == .keep && outcome.remedies.isEmpty) }
     }
 
     @Test func ownCodesStayReadable() {
@@ -88,6 +124,15 @@ struct OAuthMalformedErrorTests {
         #expect((outcome.code?.utf8.count ?? 0) <= 256 && outcome.message?.utf8.count == 1024)
         #expect(outcome.subcode?.utf8.count == 256 && outcome.traceID?.utf8.count == 256)
         #expect(OAuthClassifierTests.classify(400, body: "error=invalid_grant&x=\(long)").code == nil)
+    }
+
+    /// A long error counts like a short one; of one that is cut nobody knows what it says.
+    @Test func aLongErrorIsReadToo() {
+        let body = #"{"error":"invalid_grant","x":"\#(String(repeating: "x", count: 1_100_000))"}"#
+        let whole = OAuthClassifierTests.classify(400, body: body, presented: .refresh)
+        #expect(whole.kind == .credentialRejected && whole.tokenAction == .clear)
+        let cut = OAuthClassifierTests.classify(400, body: String(body.dropLast(2)), presented: .refresh)
+        #expect(cut.kind == .unreadable && cut.tokenAction == .keep)
     }
 
     @Test(arguments: [200, 302, 400, 401, 403, 429, 500, 503])

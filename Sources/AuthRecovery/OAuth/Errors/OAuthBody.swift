@@ -56,6 +56,11 @@ struct OAuthBody: Sendable {
         return places.lazy.compactMap { $0?.string }.first(where: Self.isWord)
     }
 
+    /// Whether the body is nothing but the phrase of a status.
+    var isReasonPhrase: Bool {
+        value.string.map { Self.reasons.contains($0.lowercased()) } ?? false
+    }
+
     /// Whether `error` holds something that says more than "none".
     var hasError: Bool {
         switch members["error"] {

@@ -81,6 +81,13 @@ struct OAuthInterpretation {
             return outcome(of: challenge)
         }
         if let refusal = refusalInRedirect { return outcome(of: refusal) }
+        if let error = unknownErrorInRedirect {
+            // Nothing but the word says what it means, and a redirect that brings an error brings no code.
+            var outcome = Outcome(.unknown, processed: .yes)
+            outcome.code = error.word.rawValue.bounded(to: 256)
+            outcome.message = error.detail
+            return outcome
+        }
         return byStatus
     }
 
@@ -104,6 +111,18 @@ struct OAuthInterpretation {
         let redirect = OAuthClient.AuthorizationRedirect(url: location)
         guard let error = redirect.error, OAuthErrorRule[error.word] != nil else { return nil }
         return error
+    }
+
+    /// An error that nobody knows in the redirect of an authorization endpoint to its client.
+    ///
+    /// Elsewhere a member of that name may be anything, as it may in the address of a page of the server's own.
+    private var unknownErrorInRedirect: OAuthError? {
+        guard (300..<400).contains(status), OAuthSuccessInterpretation.isAuthorization(interpretation.exchange),
+            let location = interpretation.fields.singleLine("location"),
+            location.utf8.prefix(while: { !"/?#".utf8.contains($0) }).contains(UInt8(ascii: ":"))
+        else { return nil }
+        let redirect = OAuthClient.AuthorizationRedirect(url: location)
+        return redirect.code == nil ? redirect.error : nil
     }
 
     // MARK: Words
@@ -142,6 +161,9 @@ struct OAuthInterpretation {
     // MARK: Without a known word
 
     private var byStatus: Outcome {
+        if isForeign {
+            return Outcome(.unreadable, processed: interpretation.processed, retryAfter: general.retryAfter)
+        }
         var outcome = general
         if !isError {
             guard (200..<300).contains(status), general.kind == .ok, body.hasError else { return general }
@@ -155,6 +177,32 @@ struct OAuthInterpretation {
         }
         return outcome
     }
+
+    /// Whether a refusal by an endpoint that says in JSON why it refuses (RFC 6749 section 5.2) has a body that is
+    /// something else: whoever has answered, it is no word about what was presented.
+    ///
+    /// The endpoint for the person's profile says it in a challenge (OpenID Connect Core 1.0 section 5.3.3): any body
+    /// may stand beside that, and many servers have the phrase of the status there.
+    private var isForeign: Bool {
+        guard (400..<500).contains(status), status != 407, !Self.passing.contains(general.kind), body.members == .null
+        else { return false }
+        let exchange = interpretation.exchange
+        switch interpretation.content {
+        case .empty, .json: return false
+        case .markup, .other: break
+        }
+        if OAuthSuccessInterpretation.isUserInfo(exchange) {
+            return !body.isReasonPhrase && !interpretation.challenges.contains(where: \.isAboutTokens)
+        }
+        // Other things are fetched from paths of such a name too, but with an access token.
+        let isOfAnother = exchange.method != .post || presented == .access || presented == .session
+        return OAuthSuccessInterpretation.isToken(exchange) && !isOfAnother
+    }
+
+    /// What the status, its fields or a challenge tell whatever the body is.
+    private static let passing: Set<Outcome.Kind> = [
+        .rateLimited, .quotaExhausted, .unavailable, .nonceRequired, .stepUpRequired,
+    ]
 
     /// A 401 of a token endpoint whose body does not say why: it refuses no token, since RFC 6749 section 5.2 has it for
     /// clients that fail to prove themselves.

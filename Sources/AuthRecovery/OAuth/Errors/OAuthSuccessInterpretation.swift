@@ -80,6 +80,15 @@ package struct OAuthSuccessInterpretation {
         Outcome(kind, processed: .yes, status: status)
     }
 
+    /// Whether an exchange was with an endpoint for tokens.
+    static func isToken(_ exchange: Exchange) -> Bool { endpoint(exchange.path) == .token }
+
+    /// Whether an exchange was with an endpoint for the person's profile.
+    static func isUserInfo(_ exchange: Exchange) -> Bool { endpoint(exchange.path) == .userInfo }
+
+    /// Whether an exchange was with an authorization endpoint.
+    static func isAuthorization(_ exchange: Exchange) -> Bool { endpoint(exchange.path) == .authorization }
+
     private static func endpoint(_ path: String) -> Endpoint? {
         let path = path.prefix { $0 != "?" && $0 != "#" }
         guard let last = path.split(separator: "/").last else { return nil }

@@ -10,28 +10,34 @@ struct OktaEngineInterpretation {
     private let messages: [OktaMessages.Message]
     /// The names of the forms that the answer offers, the best first.
     private let forms: [String]
+    /// The link for a browser with which the flow has ended, for want of a form: `success-redirect` or another.
+    private let ending: String?
 
-    /// Nil for what is no answer of the engine's: it is told by its version or its members, never by its type.
+    /// Nil for what is no answer of the engine's: it is told by its version or its members, never by its type. Of an
+    /// outage only an error says more than the status does: its forms may be those of before.
     init?(_ okta: OktaInterpretation, _ body: JSONValue) {
         let members = ["stateHandle", "remediation", "messages", "successWithInteractionCode", "success"]
-        guard okta.status < 500, members.contains(where: { body[$0]?.isNull == false }),
+        guard members.contains(where: { body[$0]?.isNull == false }),
             okta.endpoint.isIdentityEngine || body["version"]?.string != nil
         else { return nil }
         self.okta = okta
         self.body = body
         messages = OktaMessages(body)?.all ?? []
-        forms = (body["remediation"]?["value"]?.array ?? []).prefix(32)
-            .compactMap { $0["name"]?.string?.bounded(to: 256) }
+        let entries = (body["remediation"]?["value"]?.array ?? []).prefix(32)
+        forms = entries.filter { !Self.isEnding($0) }.compactMap { $0["name"]?.string?.bounded(to: 256) }
+        ending = entries.first(where: Self.isEnding)?["name"]?.string
+        if okta.status >= 500, !messages.contains(where: \.isError) { return nil }
     }
 
     var outcome: Outcome {
         var outcome = judged
-        outcome.statusType = forms.first ?? body["successWithInteractionCode"]?["name"]?.string?.bounded(to: 256)
+        let end = ending ?? body["successWithInteractionCode"]?["name"]?.string?.bounded(to: 256)
+        outcome.statusType = forms.first ?? end
         return outcome
     }
 
     private var judged: Outcome {
-        if body["successWithInteractionCode"]?.isNull == false { return okta.failure(.ok) }
+        if !isOutage, body["successWithInteractionCode"]?.isNull == false { return okta.failure(.ok) }
         let errors = messages.filter(\.isError)
         if let error = errors.first(where: { meaning(of: $0) != nil }) ?? errors.first {
             return self.outcome(of: error)
@@ -40,10 +46,21 @@ struct OktaEngineInterpretation {
         guard forms.isEmpty else { return live }
         if let message = messages.first { return self.outcome(of: message) }
         if endpoint.endsFlow { return ended }
-        return body["success"]?.isNull == false ? okta.failure(.ok) : okta.failure(.unknown, [.restartFlow])
+        let isSuccess = body["success"]?.isNull == false || ending == Self.endings.first
+        return isSuccess ? okta.failure(.ok) : okta.failure(.unknown, [.restartFlow])
+    }
+
+    /// The links to which a browser is sent at the end, the one after a success first.
+    private static let endings = ["success-redirect", "failure-redirect"]
+
+    /// Whether an entry is one of those links: what has no `rel` is no form to be posted.
+    private static func isEnding(_ entry: JSONValue) -> Bool {
+        entry["rel"] == nil && endings.contains(entry["name"]?.string ?? "")
     }
 
     private var endpoint: OktaEndpoint { okta.endpoint }
+
+    private var isOutage: Bool { okta.status >= 500 }
 
     /// A flow that was ended on purpose, mostly with the first step of another one.
     private var ended: Outcome {
@@ -100,11 +117,14 @@ struct OktaEngineInterpretation {
     }
 
     private func outcome(of message: OktaMessages.Message) -> Outcome {
-        var outcome =
-            meaning(of: message).map { okta.outcome(of: $0) }
-            ?? okta.failure(.unknown, forms.isEmpty ? [.restartFlow] : [.askUser])
+        var outcome = meaning(of: message).map { okta.outcome(of: $0) } ?? withoutMeaning
         okta.describe(&outcome, message)
         return outcome
+    }
+
+    /// A message that nobody knows: what is offered tells what can be done, and the status of an outage what happened.
+    private var withoutMeaning: Outcome {
+        isOutage ? okta.byStatus : okta.failure(.unknown, forms.isEmpty ? [.restartFlow] : [.askUser])
     }
 
     // MARK: Forms
@@ -126,7 +146,12 @@ struct OktaEngineInterpretation {
                 ?? okta.failure(.continue, [.askUser])
         }
         var outcome = okta.failure(want.kind, want.remedies)
-        if want.remedies == [.poll] { outcome.retryAfter = pause }
+        if want.remedies == [.poll] { outcome.retryAfter = Self.pause(body["remediation"]?["value"]?[0]) }
+        // The mail may have a link beside its code: whichever comes first counts.
+        if ["challenge-authenticator", "enroll-authenticator"].contains(name), let poll {
+            outcome.remedies.append(.poll)
+            outcome.retryAfter = Self.pause(poll)
+        }
         return outcome
     }
 
@@ -152,10 +177,15 @@ struct OktaEngineInterpretation {
         (["consent", "admin-consent", "granular-consent", "email-challenge-consent"], .userActionRequired, [.askUser]),
     ]
 
-    /// The pause between two questions, in milliseconds.
-    private var pause: Duration? {
-        let form = body["remediation"]?["value"]?.array?.first
-        return form?["refresh"]?.number.map { max(.zero, $0.seconds / 1000) }
+    /// The pause between two questions, which a form states in milliseconds.
+    private static func pause(_ form: JSONValue?) -> Duration? {
+        form?["refresh"]?.number.map { max(.zero, $0.seconds / 1000) }
+    }
+
+    /// What asks whether somebody has answered elsewhere, beside the form for the answer; nil if nothing does.
+    private var poll: JSONValue? {
+        ["currentAuthenticatorEnrollment", "currentAuthenticator"].lazy
+            .compactMap { body[$0]?["value"]?["poll"] }.first { !$0.isNull }
     }
 
     private var wantsCaptcha: Bool {
