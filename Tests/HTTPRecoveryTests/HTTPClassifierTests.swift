@@ -100,7 +100,6 @@ struct HTTPClassifierTests {
     @Test(
         arguments: [
             ([("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1767225660")], "", 60),
-            ([("Retry-After", "30")], "", 30),
             ([], #"{"message":"You have exceeded a secondary rate limit. Please wait."}"#, 60),
             ([("Retry-After", "30")], #"{"message":"You have exceeded a secondary rate limit."}"#, 30),
             ([], #"{"message":"API rate limit exceeded for 1.2.3.4"}"#, nil),
@@ -111,6 +110,12 @@ struct HTTPClassifierTests {
         #expect(outcome.kind == .rateLimited && outcome.remedies == [.wait] && outcome.processed == .no)
         #expect(outcome.retryAfter == seconds.map { .seconds($0) })
         #expect(outcome.tokenAction == .keep && outcome.credential == nil)
+    }
+
+    @Test(arguments: ["0", "5", "7200"])
+    func aDelayByItselfMakesNoRefusalAThrottledOne(delay: String) {
+        let outcome = classify(exchange(403, [("Retry-After", delay)], presented: .access))
+        #expect(outcome.kind == .permissionDenied && outcome.remedies == [.contactAdmin])
     }
 
     @Test func hintsDecideAboutTryingAgain() {

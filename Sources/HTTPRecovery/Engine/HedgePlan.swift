@@ -78,7 +78,8 @@ struct HedgePlan: Sendable {
                 return running > 0 ? .postpone(time) : .finish
             }
             // What asks to wait is no reason to give up on those that are under way.
-            if (outcome.retryAfter ?? .zero) > .zero || !outcome.remedies.contains(.retry) { left = 0 }
+            let isWait = outcome.retryAfter != nil || !outcome.remedies.contains(.retry)
+            if isWait, !outcome.waitsForNothing { left = 0 }
             if left > 0 { return .ask }
             return running > 0 ? .wait : .finish
         }

@@ -26,9 +26,7 @@ public struct RateLimitBackoff: RecoveryPolicy {
         case .rateLimited: break
         // A lockout has its own policy.
         case .accountLocked: return .pass
-        // A stated zero is none, unless it is meant exactly (gRPC proposal A6).
-        default:
-            guard let time = outcome.retryAfter, time > .zero || outcome.delayForm == .exactly else { return .pass }
+        default: guard outcome.retryAfter != nil, !outcome.waitsForNothing else { return .pass }
         }
         return .backOff(backoff)
     }

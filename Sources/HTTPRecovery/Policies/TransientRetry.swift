@@ -13,6 +13,7 @@ public struct TransientRetry: RecoveryPolicy {
 
     /// Repeats whatever the classifier calls worth repeating.
     public func decide(_ situation: FailureContext) -> FailureContext.Decision {
-        situation.outcome.remedies.contains(.retry) ? .backOff(backoff) : .pass
+        let outcome = situation.outcome
+        return outcome.remedies.contains(.retry) || outcome.waitsForNothing ? .backOff(backoff) : .pass
     }
 }

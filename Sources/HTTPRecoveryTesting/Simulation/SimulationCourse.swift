@@ -9,7 +9,9 @@ final class SimulationCourse: HTTPTransport {
         var used: [Int]
         /// Those attempts after which nothing has been decided yet.
         var open: [[Int]]
-        /// The calls that have some.
+        /// How many of them, the first ones, are told by what stood when they had ended.
+        var told: [Int]
+        /// The calls that have others.
         var undecided: Set<Int> = []
         var total = 0
         var last = 0
@@ -33,7 +35,8 @@ final class SimulationCourse: HTTPTransport {
             State(
                 calls: Array(repeating: .init(), count: count),
                 used: Array(repeating: 0, count: count),
-                open: Array(repeating: [], count: count)
+                open: Array(repeating: [], count: count),
+                told: Array(repeating: 0, count: count)
             )
         )
     }
@@ -67,7 +70,7 @@ final class SimulationCourse: HTTPTransport {
             )
         ) { simulation.settings.layers(recovery) }
         // What a call stands in line with, or has hedges beside, is decided when there is nothing left to do.
-        loop.onEndOfTime { [self] in for index in state.withLock({ $0.undecided }) { settle(index) } }
+        loop.onEndOfTime { [self] in for index in state.withLock({ $0.undecided }) { tell(index) } }
         defer { loop.onEndOfTime(nil) }
         await withDiscardingTaskGroup { group in
             for index in simulation.calls.indices {
@@ -142,7 +145,7 @@ final class SimulationCourse: HTTPTransport {
     private func observe(_ event: RecoveryEvent, of index: Int) {
         switch event.kind {
         case .wait(let reason, let duration, _):
-            settle(index)
+            settle(index, isRetried: true)
             let wait = Simulation.Report.Wait(time: event.time.sinceStart, duration: duration, reason: reason)
             state.withLock { $0.calls[index].waits.append(wait) }
         case .retry, .givingUp, .done: settle(index)
@@ -151,15 +154,29 @@ final class SimulationCourse: HTTPTransport {
     }
 
     /// Takes note of how things stand after the attempts that have ended.
-    private func settle(_ index: Int) {
+    ///
+    /// - Parameter isRetried: Whether they have led to a retry, which has been paid for: also by those that ended before.
+    private func settle(_ index: Int, isRetried: Bool = false) {
         guard state.withLock({ !$0.open[index].isEmpty }) else { return }
+        let (told, budget) = (state.withLock { $0.told[index] }, budgetLeft(for: index))
+        tell(index)
+        state.withLock { state in
+            for attempt in state.open[index].prefix(isRetried ? told : 0) {
+                state.calls[index].attempts[attempt].budgetLeft = budget
+            }
+            (state.open[index], state.told[index]) = ([], 0)
+        }
+    }
+
+    /// Takes note of how things stand after the attempts that have ended since it was told last, whatever they lead to.
+    private func tell(_ index: Int) {
         let (budget, breaker) = (budgetLeft(for: index), breakerState(for: index))
         state.withLock { state in
-            for attempt in state.open[index] {
+            for attempt in state.open[index].dropFirst(state.told[index]) {
                 state.calls[index].attempts[attempt].budgetLeft = budget
                 state.calls[index].attempts[attempt].breaker = breaker
             }
-            state.open[index] = []
+            state.told[index] = state.open[index].count
             state.undecided.remove(index)
         }
     }

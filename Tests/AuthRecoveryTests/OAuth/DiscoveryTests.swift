@@ -139,7 +139,7 @@ struct DiscoveryTests {
             let (server, _, _) = try await Self.discover(steps: [step, step])
             if case .success(let server) = server { #expect(server.issuer == Self.origin) }
         }
-        let huge = #"{"issuer":"https://id.example.com","x":""# + String(repeating: "x", count: 2 << 20) + "\"}"
+        let huge = #"{"issuer":"https://id.example.com","x":""# + String(repeating: "x", count: 17 << 20) + "\"}"
         let step = OAuthBench.Step.status(200, [:], body: huge)
         let (server, _, _) = try await Self.discover(steps: [step, step])
         #expect(throws: RecoveryError.self) { try server.get() }
