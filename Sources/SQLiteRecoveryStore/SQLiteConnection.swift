@@ -149,8 +149,8 @@ final class SQLiteConnection: Sendable {
                     try pool.writeWithoutTransaction { try SQLiteSchema.prepare($0, path: file.path) }
                     return Opened(file: file, pool: pool)
                 }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
-                // Others open it too, and not every step of that waits for its turn by itself.
+            } catch where Self.isPassing(error) && ContinuousClock.now < end {
+                // Others open and close it too, and not every step of that waits for its turn by itself.
                 usleep(useconds_t.random(in: 1000...10_000))
             } catch {
                 throw Self.storeError(error, path: path)
@@ -227,6 +227,15 @@ final class SQLiteConnection: Sendable {
     }
 
     /// What is said of an error: never its own text, which may show what was to be stored.
+    /// Whether the file may be opened the next time.
+    ///
+    /// The library looks whether there is a log and how large it is, and fails with what is no error of SQLite's if another
+    /// process has closed the file, and taken its log away, in between.
+    private static func isPassing(_ error: any Error) -> Bool {
+        if let error = error as? DatabaseError { return error.resultCode == .SQLITE_BUSY }
+        return !(error is SharedState.StoreError)
+    }
+
     private static func storeError(_ error: any Error, path: String) -> SharedState.StoreError {
         if let error = error as? SharedState.StoreError { return error }
         guard let error = error as? DatabaseError else {

@@ -181,7 +181,8 @@ struct ConnectionTargetTests {
     @Test(arguments: [
         ("a:80", "b:81", "a:80:b:81"), ("a", "b", "a::b:"), ("", "[::1]:8443", "::[::1]:8443"),
         ("[::1]", "[fe80::1]", "[::1]::[fe80::1]:"), ("a:0", "b", "a:0:b:"),
-        ("a", ":80", "a:::80"), ("a", "", nil), ("a", ":", nil), ("a:b", "c", nil), ("a:80:c", "d", nil), ("a", "b:99999", nil),
+        ("a", ":80", "a:::80"), ("a", "", nil), ("a", ":", nil), ("a:b", "c", nil), ("a:80:c", "d", nil),
+        ("a", "b:99999", nil),
         ("a", "b:-1", nil), ("::1", "b", nil), ("a", "b\nc", nil), ("a", "ü", nil), ("a:", "b", nil),
     ])
     func anOverrideIsReadStrictly(source: String, target: String, option: String?) async throws {

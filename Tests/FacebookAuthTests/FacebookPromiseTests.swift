@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func aBusinessLimitHoldsItsObjectAndUse() async throws {
-        let usage = #"{"9":[{"type":"ads_insights","estimated_time_to_regain_access":10}]}"#
+        let usage = #"{"1":[{"type":"ads_insights","estimated_time_to_regain_access":10}]}"#
         let bench = try FacebookBench([
             .error(80_000, nil, 400, ["x-business-use-case-usage": usage]), .answer("{}"), .answer("{}"),
         ])

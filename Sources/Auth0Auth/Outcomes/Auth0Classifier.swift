@@ -111,7 +111,7 @@ public struct Auth0Classifier: OutcomeClassifier {
         } else if status < 500, ![408, 421, 425, 429].contains(status), json == nil, isPage(body, at: exchange.path) {
             // Somebody who stands before the tenant has answered.
             outcome = Outcome(.unreadable, processed: general.processed, status: status)
-        } else if general.kind == .unreadable {
+        } else if general.kind == .unreadable, !Self.isPhrase(body) {
             // Whose status it is, nobody knows: it ends no flow and blames no client.
             return general
         } else if status == 401, exchange.presented == .state {
@@ -126,6 +126,11 @@ public struct Auth0Classifier: OutcomeClassifier {
         }
         if outcome.kind != general.kind { outcome.traceID = general.traceID }
         return outcome
+    }
+
+    /// Whether a body is the phrase of a 401 alone, which is the tenant's own way to refuse a token.
+    private static func isPhrase(_ body: [UInt8]) -> Bool {
+        String(decoding: body.trimming(\.isWhitespace).prefix(64), as: UTF8.self).inLowercase == "unauthorized"
     }
 
     /// Whether a page stands where one of the tenant's APIs would answer.

@@ -4,7 +4,7 @@ extension Outcome {
     ///
     /// A limit or a lockout lasts all the same.
     var waitsForNothing: Bool {
-        guard remedies.contains(.wait), let time = retryAfter, time <= .zero, delayForm != .exactly else { return false }
+        guard remedies.contains(.wait), let retryAfter, retryAfter <= .zero, delayForm != .exactly else { return false }
         return ![.rateLimited, .quotaExhausted, .accountLocked].contains(kind)
     }
 }

@@ -7,7 +7,7 @@ final class Surroundings: Sendable {
     let presenters: [any ClientLayer]
 
     /// What is under way, which the end of the client waits for.
-    let openCalls = OpenCalls()
+    let openCalls = InFlight()
 
     /// Lands when the client is shut down.
     let end = Flight<Void>()

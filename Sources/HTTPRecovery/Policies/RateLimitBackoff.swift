@@ -20,8 +20,8 @@ public struct RateLimitBackoff: RecoveryPolicy {
         let outcome = situation.outcome
         // A server can also say that it does not want to be asked again; then waiting is no remedy.
         guard outcome.remedies.contains(.wait) else { return .pass }
-        // Where another factor helps and nobody knows how long the limit lasts, the flow decides.
-        if outcome.remedies.contains(.switchFactor), outcome.retryAfter == nil { return .pass }
+        // If another factor helps sooner, the flow decides.
+        if outcome.remedies.first == .switchFactor, outcome.retryAfter == nil { return .pass }
         switch outcome.kind {
         case .rateLimited: break
         // A lockout has its own policy.

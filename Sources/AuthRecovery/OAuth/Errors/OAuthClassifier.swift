@@ -184,8 +184,7 @@ struct OAuthInterpretation {
     /// The endpoint for the person's profile says it in a challenge (OpenID Connect Core 1.0 section 5.3.3): any body
     /// may stand beside that, and many servers have the phrase of the status there.
     private var isForeign: Bool {
-        guard (400..<500).contains(status), status != 407, !Self.passing.contains(general.kind), body.members == .null,
-            !body.isReasonPhrase
+        guard (400..<500).contains(status), status != 407, !Self.passing.contains(general.kind), body.members == .null
         else { return false }
         let exchange = interpretation.exchange
         switch interpretation.content {
@@ -193,7 +192,7 @@ struct OAuthInterpretation {
         case .markup, .other: break
         }
         if OAuthSuccessInterpretation.isUserInfo(exchange) {
-            return !interpretation.challenges.contains(where: \.isAboutTokens)
+            return !body.isReasonPhrase && !interpretation.challenges.contains(where: \.isAboutTokens)
         }
         // Other things are fetched from paths of such a name too, but with an access token.
         let isOfAnother = exchange.method != .post || presented == .access || presented == .session

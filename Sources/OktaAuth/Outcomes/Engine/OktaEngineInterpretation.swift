@@ -13,8 +13,9 @@ struct OktaEngineInterpretation {
     /// The link for a browser with which the flow has ended, for want of a form: `success-redirect` or another.
     private let ending: String?
 
-    /// Nil for what is no answer of the engine's: it is told by its version or its members, never by its type. Of an
-    /// outage only an error says more than the status does: its forms may be those of before.
+    /// Nil for what is no answer of the engine's: it is told by its version or its members, never by its type.
+    ///
+    /// Of an outage only an error says more than the status does: its forms may be those of before.
     init?(_ okta: OktaInterpretation, _ body: JSONValue) {
         let members = ["stateHandle", "remediation", "messages", "successWithInteractionCode", "success"]
         guard members.contains(where: { body[$0]?.isNull == false }),
