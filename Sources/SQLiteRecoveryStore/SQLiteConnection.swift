@@ -149,7 +149,7 @@ final class SQLiteConnection: Sendable {
                     try pool.writeWithoutTransaction { try SQLiteSchema.prepare($0, path: file.path) }
                     return Opened(file: file, pool: pool)
                 }
-            } catch where Self.isPassing(error) && ContinuousClock.now < end {
+            } catch let error where Self.isPassing(error) && ContinuousClock.now < end {
                 // Others open and close it too, and not every step of that waits for its turn by itself.
                 usleep(useconds_t.random(in: 1000...10_000))
             } catch {
@@ -226,7 +226,6 @@ final class SQLiteConnection: Sendable {
         return Self.storeError(error, path: path)
     }
 
-    /// What is said of an error: never its own text, which may show what was to be stored.
     /// Whether the file may be opened the next time.
     ///
     /// The library looks whether there is a log and how large it is, and fails with what is no error of SQLite's if another
@@ -236,6 +235,7 @@ final class SQLiteConnection: Sendable {
         return !(error is SharedState.StoreError)
     }
 
+    /// What is said of an error: never its own text, which may show what was to be stored.
     private static func storeError(_ error: any Error, path: String) -> SharedState.StoreError {
         if let error = error as? SharedState.StoreError { return error }
         guard let error = error as? DatabaseError else {
