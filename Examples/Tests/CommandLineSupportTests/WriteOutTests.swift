@@ -67,7 +67,7 @@ struct WriteOutTests {
         ),
         ("%{}", "", "http-recover: unknown --write-out variable: ''\n"),
         ("%{a\u{1B}[2J}", "", "http-recover: unknown --write-out variable: 'a [2J'\n"),
-        ("%{HTTP_CODE}", "", "http-recover: unknown --write-out variable: 'HTTP_CODE'\n"),
+        ("%{code}", "", "http-recover: unknown --write-out variable: 'code'\n"),
     ])
     func partsGoToStandardError(format: String, output: String, errors: String) {
         #expect(Self.written(format) == [output, errors])

@@ -324,7 +324,7 @@ struct CurlHabitsTests {
         ["-e", ";auto"],
         ["-U", "a:b"], ["--retry", "3", "--max-attempts", "2"], ["--retry", "-1"],
         ["--retry-delay", "1", "--backoff", "1,2"],
-        ["-u", "a:b", "--oauth2-bearer", "t"], ["-T", ""], ["--max-redirs", "3"],
+        ["-u", "a:b", "--oauth2-bearer", "t"], ["-T", ""],
         ["-m", "1", "--deadline", "1"], ["--max-body", "1", "--max-filesize", "1"], ["--deadline", "0"],
         ["-T", "/dev/null", "-G"], ["-d", "@-", "--data-binary", "@-"], ["-u", "a:\u{1}", "-A", "\u{1}"],
     ])
