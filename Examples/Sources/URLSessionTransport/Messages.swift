@@ -32,6 +32,8 @@ extension URLRequest {
         for field in request.headerFields where !Self.setByItself.contains(field.name) {
             addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
+        // All in one field (RFC 6265 section 5.4), where the session would part them by commas.
+        if let cookies = request.headerFields[.cookie] { setValue(cookies, forHTTPHeaderField: "Cookie") }
         let expectsBody = [.post, .put, .patch].contains(request.method)
         guard let bytes = try await Self.bytes(of: body), expectsBody || !bytes.isEmpty else { return }
         httpBody = Data(bytes)
