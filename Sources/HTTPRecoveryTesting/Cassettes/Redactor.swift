@@ -186,13 +186,15 @@ struct Redactor {
             defer { isError = isAround }
             // What a password is made of has no name that tells it from one.
             let inside = KeptNames.isEntered(name) ? name : nil
-            let hidden = members.map(\.key).filter { !isKept(key: $0) }.sorted()
+            // Each has a name of its own, in an order that is not the sender's: of equal ones a reader takes one.
+            var hidden: [String: String] = [:]
+            for key in members.map(\.key).filter({ !isKept(key: $0) }).sorted() where hidden[key] == nil {
+                hidden[key] = hidden.isEmpty ? StandIn.mark : "\(StandIn.mark)~\(hidden.count + 1)"
+            }
             return .object(
                 members.map { member in
                     isError = isAround || ["error", "errors"].contains(member.key)
-                    let number = hidden.firstIndex(of: member.key)
-                    // Each has a name of its own: of equal ones a reader takes one.
-                    let key = number.map { $0 == 0 ? StandIn.mark : "\(StandIn.mark)~\($0 + 1)" } ?? member.key
+                    let key = hidden[member.key] ?? member.key
                     return JSONValue.Member(key, self.value(member.value, of: inside ?? member.key))
                 }
             )
