@@ -3,6 +3,9 @@
 #define SWIFT_HTTP_RECOVERY_CCURL_SHIM_H
 
 #include <curl/curl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
 
 #ifdef __linux__
 #include <netinet/in.h>
@@ -181,6 +184,16 @@ static inline const char *ccurl_version_text(void)
 static inline CURLcode ccurl_message_result(const CURLMsg *message)
 {
     return message->data.result;
+}
+
+// What Glibc's module leaves out: the processor that the thread is on, and a lock with a limit on the monotonic clock.
+int sched_getcpu(void);
+int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit);
+
+static inline int ccurl_lock_until(pthread_mutex_t *mutex, uint64_t nanoseconds)
+{
+    struct timespec limit = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+    return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &limit);
 }
 
 #endif

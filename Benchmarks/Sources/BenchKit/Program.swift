@@ -40,11 +40,17 @@ public struct Program<Client: Contestant>: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<concurrency {
                 let share = requests / concurrency + (worker < requests % concurrency ? 1 : 0)
-                group.addTask(executorPreference: client.executor) {
+                let work: @Sendable () async throws -> Void = {
                     for _ in 0..<share {
                         let count = try await call()
                         guard count == bytes else { throw Spoilt("\(count) bytes") }
                     }
+                }
+                // Even without an executor the function for one gives a task a preference, which is asked for at each hop.
+                if let executor = client.executor {
+                    group.addTask(executorPreference: executor, operation: work)
+                } else {
+                    group.addTask(operation: work)
                 }
             }
             try await group.waitForAll()
@@ -71,7 +77,7 @@ public struct Program<Client: Contestant>: Sendable {
     /// A request that ends with -1 if it is answered, and with the time if it is cancelled.
     private func held(_ call: @escaping Call) -> Task<Double, any Error> {
         let bytes = settings.bytes
-        return Task(executorPreference: client.executor) {
+        let work: @Sendable () async throws -> Double = {
             do {
                 guard try await call() == bytes else { throw Spoilt("another size") }
                 return -1
@@ -81,6 +87,7 @@ public struct Program<Client: Contestant>: Sendable {
                 return monotonic_seconds()
             }
         }
+        return client.executor.map { Task(executorPreference: $0, operation: work) } ?? Task(operation: work)
     }
 
     /// Why not all requests came to be in flight.

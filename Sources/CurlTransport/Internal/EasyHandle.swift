@@ -15,10 +15,11 @@ final class EasyHandle {
     /// What the callbacks are given, and where they put what comes.
     let receiving: UnsafeMutablePointer<ReceivingContext>
     private let errorText: UnsafeMutablePointer<CChar>
+    // Each access to these two is over at once, and not checked at run time.
     /// The URL of the present request, or of the last one; nil if it was given to libcurl as a text.
-    private var url: ParsedURL?
+    @safe @exclusivity(unchecked) private var url: ParsedURL?
     /// The header list of the present request.
-    private var headers = HeaderList()
+    @safe @exclusivity(unchecked) private var headers = HeaderList()
     private var decodes = false
     private var version: Int = -1
     private var isShared = false

@@ -340,6 +340,7 @@ extension EventLoop {
             }
         }
         for job in jobs { unsafe job.runSynchronously(on: UnownedTaskExecutor(self)) }
+        awaitWakers()
         poller.close()
         for continuation in waitingForStop { resumptions.append(.shutdown(continuation)) }
         waitingForStop = []

@@ -1,10 +1,11 @@
 import CCurl
 import Glibc
 import HTTPRecovery
+import Synchronization
 
 /// One thread that drives libcurl for all transfers given to it.
 ///
-/// `@unchecked` because all but `inbox`, `configuration` and `wakeup` is confined to the loop's own thread.
+/// `@unchecked` because all but `inbox`, `configuration`, `wakeup`, `wakers` and `batch` is confined to the loop's own thread.
 @safe
 final class EventLoop: @unchecked Sendable {
     /// What other threads ask of the loop.
@@ -33,12 +34,18 @@ final class EventLoop: @unchecked Sendable {
     let sharedOptions: SharedOptions
     private let inbox = Protected.make(Inbox())
     private let wakeup: Int32
+    /// How many threads are about to wake the loop.
+    private let wakers = Atomic<Int>(0)
+    /// Those who are resumed at the end of a turn.
+    let batch = ResumptionBatch()
 
     // MARK: The loop's own
 
+    // That accesses do not overlap is not checked at run time where each of them is over at once: the checks are dear.
+
     let poller: Poller
     let share: UnsafeMutableRawPointer
-    var ledger = ConnectionLedger()
+    @safe @exclusivity(unchecked) var ledger = ConnectionLedger()
     /// Room for what comes into the inbox while the loop is busy with what was in it.
     private var (emptyCommands, emptyJobs): ([Command], [UnownedJob]) = ([], [])
     /// Continuations to resume at the end of the turn, all in one go.
@@ -46,20 +53,20 @@ final class EventLoop: @unchecked Sendable {
     let mayUseHTTP2: Bool
     /// Whether connections are to sockets of the Unix domain, which have no ports that would tell them apart.
     let usesUnixSockets: Bool
-    var shards: [Shard] = []
-    var pool: [EasyHandle] = []
+    @safe @exclusivity(unchecked) var shards: [Shard] = []
+    @safe @exclusivity(unchecked) var pool: [EasyHandle] = []
     let knownLines: UnsafeMutablePointer<KnownLines>
-    var knownURLs = KnownURLs()
+    @safe @exclusivity(unchecked) var knownURLs = KnownURLs()
     /// The origin that was asked for last, as mostly the next request is for the same; then nothing is looked up.
-    var lastOrigin: OriginQueue?
+    @safe @exclusivity(unchecked) var lastOrigin: OriginQueue?
     /// All others that are in use.
     var origins: [EncodedRequest.Origin: OriginQueue] = [:]
     /// When whose time is over, who waits for a place or runs.
-    var deadlines = DeadlineHeap()
+    @safe @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// Which origins share connections, and of which it has just become known.
     var sharing: [EncodedRequest.Origin: Bool] = [:]
     var justKnown: [OriginQueue] = []
-    var news: [Transfer] = []
+    @safe @exclusivity(unchecked) var news: [Transfer] = []
     /// The connections on which streams were given up that their servers may not know of.
     var unsentResets: Set<Int32> = []
     /// Those that receive nothing more and wait for the rest of their requests' bodies, to be looked at by libcurl.
@@ -68,7 +75,7 @@ final class EventLoop: @unchecked Sendable {
     var abandonedUploads: [Transfer] = []
     /// Whether libcurl hands over what it has kept behind a pause.
     var isUnpausing = false
-    var running = RunningTransfers()
+    @safe @exclusivity(unchecked) var running = RunningTransfers()
     var isShuttingDown = false
     private var mustStandStill = false
     var waitingForStop: [Continuation<Void, Never>] = []
@@ -107,28 +114,35 @@ final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     func submit(_ command: Command) {
-        let isAccepted = inbox.withLock { inbox in
-            if inbox.hasStopped { return false }
-            inbox.commands.append(command)
-            wake(&inbox)
-            return true
-        }
-        if !isAccepted { refuse(command) }
+        if !post({ $0.commands.append(command) }) { refuse(command) }
     }
 
     func submit(_ job: UnownedJob) -> Bool {
-        inbox.withLock { inbox in
-            if inbox.hasStopped { return false }
-            inbox.jobs.append(job)
-            wake(&inbox)
-            return true
-        }
+        post { $0.jobs.append(job) }
     }
 
-    /// Ends the loop's sleep, within the lock: behind it the loop may have ended, and its descriptor's number be another's.
-    private func wake(_ inbox: inout Inbox) {
-        if inbox.isSleeping { Poller.wake(wakeup) }
-        inbox.isSleeping = false
+    /// Puts something into the inbox and ends the loop's sleep; false if the loop takes nothing any more.
+    @inline(__always)
+    private func post(_ put: (inout Inbox) -> Void) -> Bool {
+        let (isAccepted, mustWake) = inbox.withLock { inbox in
+            if inbox.hasStopped { return (false, false) }
+            put(&inbox)
+            let isSleeping = inbox.isSleeping
+            inbox.isSleeping = false
+            if isSleeping { wakers.add(1, ordering: .relaxed) }
+            return (true, isSleeping)
+        }
+        if mustWake {
+            // Behind the lock: on this thread's processor the loop would run at once, and wait for the lock.
+            Poller.wake(wakeup)
+            wakers.subtract(1, ordering: .releasing)
+        }
+        return isAccepted
+    }
+
+    /// Waits for those who are about to wake the loop: once its descriptor is closed, the number may be another's.
+    func awaitWakers() {
+        while wakers.load(ordering: .acquiring) > 0 { sched_yield() }
     }
 
     /// Stops the loop and returns when its thread has ended.
@@ -322,7 +336,7 @@ final class EventLoop: @unchecked Sendable {
         if resumptions.isEmpty { return }
         var ready: [Resumption] = []
         swap(&ready, &resumptions)
-        for resumption in ready { resumption.carryOut() }
+        batch.carryOut(ready)
         ready.removeAll(keepingCapacity: true)
         swap(&ready, &resumptions)
     }

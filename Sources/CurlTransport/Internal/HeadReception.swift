@@ -88,8 +88,7 @@ struct HeadReception {
         }
         let section = fields.finish()
         if sawStatus {
-            let hasNoBody = answersHEAD || [204, 304].contains(response?.status.code)
-            if isCoded, !hasNoBody { return refuse(.transferCoding) }
+            if isCoded, !answersHEAD, ![204, 304].contains(response?.status.code) { return refuse(.transferCoding) }
             if isLengthInvalid, !isFramed { return refuse(.length) }
             response?.headerFields = section
             sawHead = true

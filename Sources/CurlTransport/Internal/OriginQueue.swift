@@ -54,18 +54,24 @@ final class OriginQueue {
 
 /// Deadlines of transfers: a binary heap whose members know their places, so that they can leave it early.
 struct DeadlineHeap {
-    private var items: [Transfer] = []
+    /// One that it does not hold: who is in it waits in a queue, or runs.
+    @safe
+    private struct Item {
+        let deadline: UInt64
+        let transfer: Unmanaged<Transfer>
+    }
+
+    private var items: [Item] = []
 
     var first: UInt64 { items.first?.deadline ?? Monotonic.never }
 
     mutating func insert(_ transfer: Transfer) {
-        items.append(transfer)
-        transfer.heapIndex = items.count - 1
+        items.append(unsafe Item(deadline: transfer.deadline, transfer: .passUnretained(transfer)))
         rise(from: items.count - 1)
     }
 
     mutating func removeFirst() -> Transfer? {
-        guard let first = items.first else { return nil }
+        guard let first = unsafe items.first?.transfer.takeUnretainedValue() else { return nil }
         remove(first)
         return first
     }
@@ -77,37 +83,38 @@ struct DeadlineHeap {
         transfer.heapIndex = -1
         guard index < items.count else { return }
         items[index] = last
-        last.heapIndex = index
         sink(from: index)
         rise(from: index)
     }
 
+    /// Puts one at a place, and tells it of that.
+    private mutating func put(_ item: Item, at index: Int) {
+        items[index] = item
+        unsafe item.transfer._withUnsafeGuaranteedRef { $0.heapIndex = index }
+    }
+
     private mutating func rise(from start: Int) {
-        var child = start
-        while child > 0 {
-            let parent = (child - 1) / 2
-            if items[parent].deadline <= items[child].deadline { return }
-            exchange(parent, child)
-            child = parent
+        let item = items[start]
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            if items[parent].deadline <= item.deadline { break }
+            put(items[parent], at: place)
+            place = parent
         }
+        put(item, at: place)
     }
 
     private mutating func sink(from start: Int) {
-        var parent = start
+        let item = items[start]
+        var place = start
         while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < items.count {
-                if items[child].deadline < items[least].deadline { least = child }
-            }
-            if least == parent { return }
-            exchange(parent, least)
-            parent = least
+            var child = 2 * place + 1
+            if child + 1 < items.count, items[child + 1].deadline < items[child].deadline { child += 1 }
+            guard child < items.count, items[child].deadline < item.deadline else { break }
+            put(items[child], at: place)
+            place = child
         }
-    }
-
-    private mutating func exchange(_ first: Int, _ second: Int) {
-        items.swapAt(first, second)
-        items[first].heapIndex = first
-        items[second].heapIndex = second
+        put(item, at: place)
     }
 }

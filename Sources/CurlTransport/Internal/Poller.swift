@@ -51,8 +51,9 @@ final class Poller {
 
     private let epoll: Int32
     let wakeup: Int32
-    private var entries: [Entry] = []
-    private var dirty: [Int32] = []
+    // No access to these overlaps another one, since each is over at once; that is not checked at run time.
+    @safe @exclusivity(unchecked) private var entries: [Entry] = []
+    @safe @exclusivity(unchecked) private var dirty: [Int32] = []
     private var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
 
     init?() {

@@ -1,3 +1,4 @@
+import CCurl
 import Glibc
 import HTTPRecovery
 
@@ -29,6 +30,13 @@ final class Protected<Value: Sendable>: ManagedBuffer<Value, pthread_mutex_t> {
             unsafe mutex.lock()
             defer { unsafe mutex.unlock() }
             return try unsafe body(&value.pointee)
+        }
+    }
+
+    /// Waits until nobody has the value, or for so long on the monotonic clock.
+    func wait(until deadline: UInt64) {
+        unsafe withUnsafeMutablePointerToElements { mutex in
+            if unsafe ccurl_lock_until(mutex, deadline) == 0 { unsafe mutex.unlock() }
         }
     }
 }

@@ -37,7 +37,7 @@ final class Shard {
         self.loop = loop
         self.isShared = isShared
         self.stays = stays
-        capacity = isShared ? 100 : 128
+        capacity = isShared ? 100 : 64
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe ccurl_multi_set_socket_callback(multi, socketCallback)
         unsafe ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)

@@ -54,8 +54,8 @@ final class Transfer: @unchecked Sendable {
     /// What has come, and where that is while a handle carries the transfer.
     private var ownReception = Reception()
     private var receiving: UnsafeMutablePointer<ReceivingContext>?
-    /// What is known of the transfer.
-    var facts = TransferFacts(code: 0)
+    /// What is known of the transfer; each access is over at once, and not checked at run time.
+    @safe @exclusivity(unchecked) var facts = TransferFacts(code: 0)
     var isHeadDelivered = false
     var isReceivePaused = false
     var isSendPaused = false
@@ -164,6 +164,7 @@ final class Transfer: @unchecked Sendable {
         } onCancel: {
             cancel()
         }
+        loop.batch.giveWay()
     }
 
     /// Hands over the head, to whom ``submit()`` has told that it is there.
@@ -173,13 +174,15 @@ final class Transfer: @unchecked Sendable {
     ///
     /// - Parameter count: How many there are at least, unless the body ends with them.
     func nextBytes(atLeast count: Int) async throws -> [UInt8]? {
-        try await withTaskCancellationHandler {
+        let bytes = try await withTaskCancellationHandler {
             try await withThrowingContinuation { continuation in
                 take(atLeast: count, continuation)
             }
         } onCancel: {
             cancel()
         }
+        loop.batch.giveWay()
+        return bytes
     }
 
     private func take(atLeast count: Int, _ continuation: Continuation<[UInt8]?, any Error>) {

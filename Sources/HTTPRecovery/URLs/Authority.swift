@@ -5,6 +5,7 @@ package enum Authority {
     /// A host is a name of letters, digits, `.`, `-` and `_`, or an address. What is percent-encoded could be the end of a line
     /// to whoever decodes it and tells a proxy, and what is beyond ASCII is another name by each way to map it.
     package static func defect(of authority: String) -> String? {
+        if unsafe authority.utf8.withContiguousStorageIfAvailable({ unsafe isPlain($0) }) == true { return nil }
         var rest = authority.utf8[...]
         if rest.first == UInt8(ascii: "[") {
             let address = rest.dropFirst().prefix { $0 != UInt8(ascii: "]") }
@@ -13,7 +14,7 @@ package enum Authority {
             }
             rest = rest[address.endIndex...].dropFirst()
         } else {
-            let name = rest.prefix { $0.isAlphanumeric || $0 == 0x2d || $0 == 0x2e || $0 == 0x5f }
+            let name = rest.prefix(while: isOfName)
             if name.count > longestName { return "the authority's host is too long" }
             rest = rest[name.endIndex...]
             if name.isEmpty, rest.first ?? UInt8(ascii: ":") == UInt8(ascii: ":") {
@@ -32,6 +33,23 @@ package enum Authority {
                 "the authority's host is beyond ASCII; write the name's other form, which begins with xn-- (RFC 5891)"
         }
         return next == UInt8(ascii: ":") ? "the authority's port is none" : "the authority holds an illegal character"
+    }
+
+    /// Whether it is a name, or an address in figures, and perhaps a port: as it is in all but a few requests.
+    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let end = unsafe bytes.firstIndex { !isOfName($0) } ?? bytes.count
+        guard 1...longestName ~= end else { return false }
+        if end == bytes.count { return true }
+        let digits = unsafe bytes[(end + 1)...]
+        guard unsafe bytes[end] == UInt8(ascii: ":"), unsafe 1...5 ~= digits.count,
+            unsafe digits.allSatisfy(\.isDigit)
+        else { return false }
+        let port = unsafe digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        return 1...65_535 ~= port
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        byte.isAlphanumeric || byte == 0x2d || byte == 0x2e || byte == 0x5f
     }
 
     /// What SOCKS can name; names in DNS are shorter.
