@@ -82,7 +82,7 @@ extension CurlTransport {
         /// How long an unused connection may be used again; 50 seconds by default, less than what common servers keep them.
         ///
         /// At least one second, at most a day. Then those are closed that a burst has opened: each loop has connections in
-        /// groups of 128 requests at a time, and a group that no request has used for so long is closed. Of the first group,
+        /// groups of 64 requests at a time, and a group that no request has used for so long is closed. Of the first group,
         /// which the next requests use, old ones are closed when one is looked for.
         public var maxIdleTime: Duration
 

@@ -78,6 +78,7 @@ public final class CurlTransport: HTTPTransport {
             deadline: options.timeout.map(Monotonic.deadline(after:)) ?? Monotonic.never,
             sendLimit: options.sendLimit,
             isOnNewConnection: options.isOnNewConnection,
+            awaitedBytes: Int(options.awaitedBytes),
             meter: configuration.reportsMetrics ? TransferMeter() : nil,
             loop: loops[index]
         )

@@ -21,6 +21,14 @@ import Testing
         #expect(sizes.bufferSize(atMost: 1024, beside: running) == 1024)
     }
 
+    @Test(arguments: [
+        (1, 0, 1), (1 << 20, 1, 1 << 20), (1 << 20, 4, 1 << 20), (1 << 20, 16, 262_144), (1 << 20, 10_000, 419),
+        (.max, 1, 4 << 20), (.max, 0, 4 << 20), (.max, .max, 0),
+    ])
+    func allThatComesAheadOfItsReadersIsBounded(wanted: Int, running: Int, count: Int) {
+        #expect(BodySizes.ahead(of: wanted, beside: running) == count)
+    }
+
     @Test
     func aLargeBodyIsForgottenAfterMany() {
         var sizes = BodySizes()

@@ -31,7 +31,7 @@ final class Transfer: @unchecked Sendable {
     /// Measures the transfer; nil if nobody asks for it.
     let meter: TransferMeter?
     let loop: EventLoop
-    let shared = Protected.make(Shared())
+    let shared: Protected<Shared>
 
     // MARK: The loop's own
 
@@ -79,6 +79,7 @@ final class Transfer: @unchecked Sendable {
         deadline: UInt64,
         sendLimit: AttemptOptions.SendLimit? = nil,
         isOnNewConnection: Bool = false,
+        awaitedBytes: Int = 0,
         meter: TransferMeter? = nil,
         loop: EventLoop
     ) {
@@ -90,6 +91,7 @@ final class Transfer: @unchecked Sendable {
         self.isOnNewConnection = isOnNewConnection
         self.meter = meter
         self.loop = loop
+        shared = .make(Shared(wanted: max(1, awaitedBytes)))
         ownReception.head.answersHEAD = self.request.method == "HEAD"
     }
 
@@ -107,7 +109,7 @@ final class Transfer: @unchecked Sendable {
         /// The fields after a complete body.
         var trailers: HTTPFields?
         var bodyWaiter: Continuation<[UInt8]?, any Error>?
-        /// How many bytes it waits for, unless the body ends before.
+        /// How many bytes it waits for, unless the body ends before; before it does, what it is going to wait for.
         var wanted = 1
         var isReceivePaused = false
         var upload = UploadState()
@@ -141,6 +143,7 @@ final class Transfer: @unchecked Sendable {
             guard received.count >= wanted || ending != nil else { return nil }
             var bytes: [UInt8] = []
             swap(&bytes, &received)
+            wanted = 1
             return .success(bytes)
         }
     }
@@ -344,13 +347,15 @@ final class Transfer: @unchecked Sendable {
     private static let mostRoom = 1 << 20
 
     /// Whether the consumer is so far behind that receiving must pause; it is noted for the consumer in that case.
+    ///
+    /// - Parameter limit: How far it may be, unless it waits for more.
     func mustPauseReceiving(above limit: Int) -> Bool {
         shared.withLock { shared in
-            var limit = limit
-            if shared.bodyWaiter != nil {
-                withReception { shared.giveBack(&$0.incoming) }
-                limit = max(limit, shared.wanted)
-            }
+            // Who waits for more, or is going to, gets all of it in one piece.
+            if shared.wanted > shared.received.count { withReception { shared.giveBack(&$0.incoming) } }
+            let isAwaited = shared.bodyWaiter != nil
+            let ahead = isAwaited ? shared.wanted : BodySizes.ahead(of: shared.wanted, beside: loop.running.items.count)
+            let limit = max(limit, ahead)
             let isFull = withReception { reception in
                 let room = limit - shared.received.count - reception.incoming.count
                 // Past what a compressed body may expand to, each piece is looked at.

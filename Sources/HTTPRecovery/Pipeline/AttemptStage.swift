@@ -244,6 +244,8 @@ final class AttemptStage: Sendable {
     private func options(for context: CallContext, from start: TimeSource.Instant) throws -> AttemptOptions {
         let time = context.attemptTime(from: start)
         var options = AttemptOptions(time)
+        // What is streamed is not read before somebody wants it.
+        options.awaitedBytes = UInt32(clamping: context.options.buffering.limit)
         if !context.isAsMade, case .retry = context.cause {
             options.isOnNewConnection = context.record.wasWronglyConnected
         }

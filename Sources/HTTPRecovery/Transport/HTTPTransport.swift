@@ -76,6 +76,10 @@ public struct AttemptOptions: Sendable {
     /// Default: false. A transport that cannot choose ignores it.
     public var isOnNewConnection = false
 
+    /// How much of the response's body the caller reads at once, however large the transport's own buffer is: no need to
+    /// stop receiving before.
+    package var awaitedBytes: UInt32 = 0
+
     /// Creates options.
     public init(timeout: Duration? = nil, sendLimit: AttemptOptions.SendLimit? = nil) {
         self.time = PackedDuration(timeout)
