@@ -186,14 +186,19 @@ static inline CURLcode ccurl_message_result(const CURLMsg *message)
     return message->data.result;
 }
 
-// What Glibc's module leaves out: the processor that the thread is on, and a lock with a limit on the monotonic clock.
+// The processor that the thread is on; Glibc's module leaves it out.
 int sched_getcpu(void);
-int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit);
 
-static inline int ccurl_lock_until(pthread_mutex_t *mutex, uint64_t nanoseconds)
+// Takes the lock if that can be done within so many nanoseconds. Older systems know a limit on the wall clock only, which may
+// be set meanwhile.
+static inline int ccurl_lock_within(pthread_mutex_t *mutex, uint64_t nanoseconds)
 {
-    struct timespec limit = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
-    return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &limit);
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    nanoseconds += (uint64_t)limit.tv_nsec;
+    limit.tv_sec += (time_t)(nanoseconds / 1000000000);
+    limit.tv_nsec = (long)(nanoseconds % 1000000000);
+    return pthread_mutex_timedlock(mutex, &limit);
 }
 
 #endif

@@ -56,6 +56,9 @@ extension CurlTransport {
 
         /// The bytes of a response body that wait for their reader before the transport stops receiving; 256 KiB by
         /// default.
+        ///
+        /// Of a body that a client reads at once (`RequestOptions.buffering`) more may wait, as far as the client is going to
+        /// read: an equal share of 4 MiB for each transfer that runs.
         public var maxBufferedBytes: Int
 
         /// The most bytes that a compressed body may expand to; 64 MiB by default.

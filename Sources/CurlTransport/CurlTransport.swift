@@ -41,7 +41,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// An executor on the transport's first loop, for tasks that send many requests.
     ///
-    /// A task that runs there needs no thread switch per request, which saves about a quarter of the CPU time. Work
+    /// A task that runs there needs no thread switch per request, which saves up to a tenth of the CPU time. Work
     /// that blocks or computes for long stalls every transfer; leave such work to the default executor.
     public var taskExecutor: (any TaskExecutor)? { loops.first }
 
@@ -78,7 +78,7 @@ public final class CurlTransport: HTTPTransport {
             deadline: options.timeout.map(Monotonic.deadline(after:)) ?? Monotonic.never,
             sendLimit: options.sendLimit,
             isOnNewConnection: options.isOnNewConnection,
-            awaitedBytes: Int(options.awaitedBytes),
+            awaitedBytes: Int(clamping: options.awaitedBytes),
             meter: configuration.reportsMetrics ? TransferMeter() : nil,
             loop: loops[index]
         )

@@ -50,7 +50,8 @@ import Testing
         let second = await Self.resumption {}
         batch.carryOut([first, second], on: 3)
         let cost = try #require(waited.withLock { $0 })
-        #expect(cost >= 1_000_000)
+        // The limit is one of the wall clock, which may be slewed.
+        #expect(cost >= 900_000)
     }
 
     @Test(arguments: [(count: 2, own: Int32(4)), (count: 1, own: 3)])
@@ -88,7 +89,13 @@ import Testing
     @Test
     func nobodyWaitsBehindABatch() async {
         let batch = ResumptionBatch()
+        let waited = Locked(UInt64.max)
         batch.carryOut([await Self.resumption {}, await Self.resumption {}], on: 3)
-        #expect(Self.cost { for _ in 0..<10_000 { batch.giveWay(on: 3) } } < 5_000_000_000)
+        let thread = SystemThread {
+            let cost = Self.cost { for _ in 0..<10_000 { batch.giveWay(on: 3) } }
+            waited.withLock { $0 = cost }
+        }
+        thread?.join()
+        #expect(waited.withLock { $0 } < 5_000_000_000)
     }
 }

@@ -12,10 +12,11 @@ struct BodySizes {
     /// How many smaller ones in a row it takes to forget the last larger one.
     static let memory = 64
 
-    /// The most that all transfers of a loop receive ahead of readers who are going to want it.
+    /// What the running transfers of a loop have equal shares of, to receive ahead of readers who are going to want it.
     private static let mostAhead = 4 << 20
 
-    /// How much of a body is received before its reader comes, who is going to want so much.
+    /// How much of a body is received before its reader comes, who is going to want so much, where the transport's own buffer
+    /// is smaller.
     static func ahead(of wanted: Int, beside running: Int) -> Int { min(wanted, mostAhead / max(1, running)) }
 
     /// How many more bodies have to be none that is large, and none that is more than tiny.

@@ -33,10 +33,21 @@ final class Protected<Value: Sendable>: ManagedBuffer<Value, pthread_mutex_t> {
         }
     }
 
-    /// Waits until nobody has the value, or for so long on the monotonic clock.
-    func wait(until deadline: UInt64) {
+    /// Hands the value to the function if nobody has it; otherwise returns false at once.
+    @inline(__always)
+    func withLockIfFree(_ body: (inout Value) -> Void) -> Bool {
+        unsafe withUnsafeMutablePointers { value, mutex in
+            guard unsafe pthread_mutex_trylock(mutex) == 0 else { return false }
+            defer { unsafe mutex.unlock() }
+            unsafe body(&value.pointee)
+            return true
+        }
+    }
+
+    /// Waits until nobody has the value, for so many nanoseconds at most.
+    func wait(atMost nanoseconds: UInt64) {
         unsafe withUnsafeMutablePointerToElements { mutex in
-            if unsafe ccurl_lock_until(mutex, deadline) == 0 { unsafe mutex.unlock() }
+            if unsafe ccurl_lock_within(mutex, nanoseconds) == 0 { unsafe mutex.unlock() }
         }
     }
 }

@@ -1,6 +1,5 @@
 import CCurl
 import Glibc
-import HTTPRecovery
 import Synchronization
 
 /// Resumes those whom a turn of the loop has made ready, all of them before the first one runs on the loop's own processor.
@@ -20,17 +19,18 @@ final class ResumptionBatch: @unchecked Sendable {
 
     /// Resumes all of them; on the loop's thread, which is on the processor.
     func carryOut(_ resumptions: [Resumption], on own: Int32 = sched_getcpu()) {
-        guard resumptions.count > 1 else {
-            for resumption in resumptions { resumption.carryOut() }
-            return
+        if resumptions.count > 1 {
+            thread.store(UInt(pthread_self()), ordering: .relaxed)
+            let isCarriedOut = turn.withLockIfFree { count in
+                count &+= 1
+                processor.store(own, ordering: .relaxed)
+                for resumption in resumptions { resumption.carryOut() }
+                processor.store(-1, ordering: .relaxed)
+            }
+            // One that has just waited may not have let go yet; the loop waits for nobody.
+            if isCarriedOut { return }
         }
-        thread.store(UInt(pthread_self()), ordering: .relaxed)
-        turn.withLock { count in
-            count &+= 1
-            processor.store(own, ordering: .relaxed)
-            for resumption in resumptions { resumption.carryOut() }
-            processor.store(-1, ordering: .relaxed)
-        }
+        for resumption in resumptions { resumption.carryOut() }
     }
 
     /// Has the loop finish, if this thread runs in its place while it is in the middle of a batch.
@@ -47,8 +47,9 @@ final class ResumptionBatch: @unchecked Sendable {
     private func wait() {
         // An executor may run what it is given at once, on the loop's own thread.
         if thread.load(ordering: .relaxed) == UInt(pthread_self()) { return }
-        turn.wait(until: Monotonic.now() + Self.longestWait)
+        turn.wait(atMost: Self.longestWait)
     }
 
+    /// In nanoseconds.
     private static let longestWait: UInt64 = 1_000_000
 }

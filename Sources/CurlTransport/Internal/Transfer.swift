@@ -351,8 +351,6 @@ final class Transfer: @unchecked Sendable {
     /// - Parameter limit: How far it may be, unless it waits for more.
     func mustPauseReceiving(above limit: Int) -> Bool {
         shared.withLock { shared in
-            // Who waits for more, or is going to, gets all of it in one piece.
-            if shared.wanted > shared.received.count { withReception { shared.giveBack(&$0.incoming) } }
             let isAwaited = shared.bodyWaiter != nil
             let ahead = isAwaited ? shared.wanted : BodySizes.ahead(of: shared.wanted, beside: loop.running.items.count)
             let limit = max(limit, ahead)
@@ -363,7 +361,13 @@ final class Transfer: @unchecked Sendable {
                 reception.room = max(0, min(room, most - reception.bodyByteCount))
                 return room <= 0
             }
-            if isFull { shared.isReceivePaused = true }
+            if isFull {
+                // What has come stays where its reader looks for it: nothing more may be published before he has.
+                shared.isReceivePaused = true
+            } else if shared.wanted > shared.received.count {
+                // Who waits for more, or is going to, gets all of it in one piece.
+                withReception { shared.giveBack(&$0.incoming) }
+            }
             return isFull
         }
     }
