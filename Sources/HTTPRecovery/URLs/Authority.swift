@@ -5,8 +5,13 @@ package enum Authority {
     /// A host is a name of letters, digits, `.`, `-` and `_`, or an address. What is percent-encoded could be the end of a line
     /// to whoever decodes it and tells a proxy, and what is beyond ASCII is another name by each way to map it.
     package static func defect(of authority: String) -> String? {
-        if unsafe authority.utf8.withContiguousStorageIfAvailable({ unsafe isPlain($0) }) == true { return nil }
-        var rest = authority.utf8[...]
+        var authority = authority
+        // The bytes are looked at within the closure.
+        return authority.withUTF8 { unsafe defect(in: $0[...]) }
+    }
+
+    private static func defect<Bytes: Collection<UInt8>>(in bytes: Bytes) -> String? where Bytes.SubSequence == Bytes {
+        var rest = bytes
         if rest.first == UInt8(ascii: "[") {
             let address = rest.dropFirst().prefix { $0 != UInt8(ascii: "]") }
             guard address.endIndex < rest.endIndex, isAddress(address) else {
@@ -35,19 +40,6 @@ package enum Authority {
         return next == UInt8(ascii: ":") ? "the authority's port is none" : "the authority holds an illegal character"
     }
 
-    /// Whether it is a name, or an address in figures, and perhaps a port: as it is in all but a few requests.
-    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let end = unsafe bytes.firstIndex { !isOfName($0) } ?? bytes.count
-        guard 1...longestName ~= end else { return false }
-        if end == bytes.count { return true }
-        let digits = unsafe bytes[(end + 1)...]
-        guard unsafe bytes[end] == UInt8(ascii: ":"), unsafe 1...5 ~= digits.count,
-            unsafe digits.allSatisfy(\.isDigit)
-        else { return false }
-        let port = unsafe digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        return 1...65_535 ~= port
-    }
-
     private static func isOfName(_ byte: UInt8) -> Bool {
         byte.isAlphanumeric || byte == 0x2d || byte == 0x2e || byte == 0x5f
     }
@@ -56,7 +48,7 @@ package enum Authority {
     private static let longestName = 255
 
     /// Whether it can be an IPv6 address, with a zone perhaps (RFC 6874).
-    private static func isAddress(_ text: Substring.UTF8View) -> Bool {
+    private static func isAddress<Bytes: Collection<UInt8>>(_ text: Bytes) -> Bool where Bytes.SubSequence == Bytes {
         let digits = text.prefix { $0.hexDigitValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
         let rest = text[digits.endIndex...]
         if digits.count(where: { $0 == UInt8(ascii: ":") }) < 2 { return false }
@@ -66,8 +58,9 @@ package enum Authority {
             && zone.allSatisfy { $0.isAlphanumeric || "-._~".utf8.contains($0) }
     }
 
-    private static func isPort(_ digits: Substring.UTF8View) -> Bool {
-        guard digits.allSatisfy(\.isDigit), let number = UInt16(Substring(digits)) else { return false }
-        return number > 0
+    private static func isPort(_ digits: some Collection<UInt8>) -> Bool {
+        guard digits.allSatisfy(\.isDigit) else { return false }
+        let number = digits.reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), 65_536) }
+        return 1...65_535 ~= number
     }
 }
